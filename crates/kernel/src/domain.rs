@@ -1,0 +1,19 @@
+//! The words the whole project shares. Pure: no I/O, no clock, no runtime.
+//!
+//! Parse once, then trust: the newtypes of [`name`] have narrow constructors, so code behind them never checks again.
+
+pub mod name;
+
+pub mod time;
+
+pub mod tool;
+
+pub mod target;
+
+pub mod run;
+
+pub mod decision;
+
+pub mod result;
+
+pub mod output;

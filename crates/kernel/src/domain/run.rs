@@ -1,0 +1,88 @@
+//! On whose behalf and within what an investigation runs.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::name::{InvestigationId, PersonId, RoleName, ServiceName};
+
+/// What began an investigation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Trigger {
+    /// A person's question.
+    Question {
+        /// As it was asked.
+        text: String,
+    },
+    /// An alert. Its texts are a stranger's.
+    Alert {
+        /// The alert's name.
+        name: String,
+        /// Its summary and description.
+        text: String,
+    },
+}
+
+impl Trigger {
+    /// The words of the trigger, for people and for ranking runbooks.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Question { text } | Self::Alert { text, .. } => text,
+        }
+    }
+}
+
+/// The person (or alert source) on whose behalf an investigation runs; their rights bound every read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requester {
+    /// Who.
+    pub person: PersonId,
+    /// The groups they are in, as the config says.
+    pub groups: Vec<String>,
+}
+
+/// Where the investigation was asked for and where its answers are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// This machine's terminal.
+    Terminal,
+    /// `warrant tools call`.
+    Command,
+    /// `warrant demo`.
+    Demo,
+}
+
+impl Channel {
+    /// The word as it stands in policies.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Command => "command",
+            Self::Demo => "demo",
+        }
+    }
+}
+
+/// What stays the same over one investigation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Which investigation.
+    pub investigation: InvestigationId,
+    /// What began it.
+    pub trigger: Trigger,
+    /// For whom.
+    pub requester: Requester,
+    /// What it may see.
+    pub role: RoleName,
+    /// Where it is read.
+    pub channel: Channel,
+    /// The service in question, if one was named.
+    pub service: Option<ServiceName>,
+    /// The beginning of the window looked at.
+    pub since: Timestamp,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+}
