@@ -1,1 +1,3 @@
+//! The `warrant` command.
+
 fn main() {}

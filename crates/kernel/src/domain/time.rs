@@ -43,9 +43,9 @@ pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, TimeError> {
         return Ok(time);
     }
     if let Ok(civil) = trimmed.parse::<jiff::civil::DateTime>()
-        && let Ok(zoned) = civil.to_zoned(jiff::tz::TimeZone::UTC)
+        && let Ok(time) = jiff::tz::TimeZone::UTC.to_timestamp(civil)
     {
-        return Ok(zoned.timestamp());
+        return Ok(time);
     }
     let ago = span_of(trimmed).ok_or_else(|| TimeError::Time(shown(text)))?;
     now.checked_sub(ago.abs()).map_err(|_| TimeError::Time(shown(text)))

@@ -1,0 +1,3 @@
+//! One investigation, from its trigger to its report.
+
+pub mod model;

@@ -1,0 +1,10 @@
+//! Warrant investigates incidents: reads are fast, writes need a warrant.
+//!
+//! The map of this package, lowest floor first; the trusted part is the crate `warrant_kernel`, the tools are
+//! `warrant_toolbox`. A module imports only from floors below its own.
+//!
+//! | floor | module | does |
+//! |---|---|---|
+//! | 7 | [`agent`] | one investigation: sweep, scheduler, loop, report, resume |
+
+pub mod agent;
