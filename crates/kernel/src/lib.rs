@@ -16,4 +16,8 @@
 
 pub mod domain;
 
+pub mod db;
+
+pub mod store;
+
 pub mod call;
