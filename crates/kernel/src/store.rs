@@ -13,6 +13,8 @@ use crate::domain::event::{Body, Event};
 use crate::domain::name::{InvestigationId, NameError};
 use crate::domain::run::Run;
 
+use capture::Captured;
+
 /// Why the trace could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -97,11 +99,16 @@ impl Store {
         Ok(())
     }
 
-    /// Appends events, all or none.
+    /// Appends events, and the whole output that one of them stands on; all or none.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was written then. Two writers of one investigation collide here on the sequence number.
-    pub async fn append(&self, investigation: &InvestigationId, events: &[Event]) -> Result<(), StoreError> {
+    pub async fn append(
+        &self,
+        investigation: &InvestigationId,
+        events: &[Event],
+        whole: Option<&Captured>,
+    ) -> Result<(), StoreError> {
         let fail = |source| StoreError::Database { doing: "appended to", source };
         let mut transaction = self.database.pool().begin().await.map_err(fail)?;
         for event in events {
@@ -123,6 +130,9 @@ impl Store {
                     .await
                     .map_err(fail)?;
             }
+        }
+        if let Some(whole) = whole {
+            capture::insert(&mut transaction, investigation, whole).await?;
         }
         transaction.commit().await.map_err(fail)
     }

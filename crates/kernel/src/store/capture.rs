@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use sqlx::Row;
+use sqlx::{Row, SqliteConnection};
 
 use super::{Store, StoreError, reading};
 use crate::domain::name::{EvidenceId, InvestigationId};
@@ -32,45 +32,45 @@ pub struct Page {
     pub total: u64,
 }
 
-impl Store {
-    /// Keeps the whole output of a call. A call that is carried out again on resume replaces it.
-    ///
-    /// # Errors
-    /// [`StoreError`]; nothing was written then.
-    pub async fn capture(&self, investigation: &InvestigationId, whole: &Captured) -> Result<(), StoreError> {
-        let fail = |source| StoreError::Database { doing: "written", source };
-        let mut lines = Vec::new();
-        for row in &whole.rows {
-            serde_json::to_writer(&mut lines, row).map_err(StoreError::Json)?;
-            lines.push(b'\n');
-        }
-        let digest: String = Sha256::digest(&lines).iter().map(|byte| format!("{byte:02x}")).collect();
-        let origin = serde_json::to_string(&whole.origin).map_err(StoreError::Json)?;
-        let summary = serde_json::to_string(&whole.summary).map_err(StoreError::Json)?;
-        let mut transaction = self.database().pool().begin().await.map_err(fail)?;
-        sqlx::query("INSERT INTO blob (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-            .bind(&digest)
-            .bind(&lines)
-            .execute(&mut *transaction)
-            .await
-            .map_err(fail)?;
-        sqlx::query(
-            "INSERT OR REPLACE INTO evidence (investigation, number, tool, origin, summary, total, rows_digest) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        )
-        .bind(investigation.as_str())
-        .bind(i64::try_from(whole.evidence.number()).unwrap_or(i64::MAX))
-        .bind(&whole.tool)
-        .bind(origin)
-        .bind(summary)
-        .bind(i64::try_from(whole.rows.len()).unwrap_or(i64::MAX))
+/// Keeps the whole output of a call. A call that is carried out again on resume replaces it.
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    investigation: &InvestigationId,
+    whole: &Captured,
+) -> Result<(), StoreError> {
+    let fail = |source| StoreError::Database { doing: "written", source };
+    let mut lines = Vec::new();
+    for row in &whole.rows {
+        serde_json::to_writer(&mut lines, row).map_err(StoreError::Json)?;
+        lines.push(b'\n');
+    }
+    let digest: String = Sha256::digest(&lines).iter().map(|byte| format!("{byte:02x}")).collect();
+    let origin = serde_json::to_string(&whole.origin).map_err(StoreError::Json)?;
+    let summary = serde_json::to_string(&whole.summary).map_err(StoreError::Json)?;
+    sqlx::query("INSERT INTO blob (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING")
         .bind(&digest)
-        .execute(&mut *transaction)
+        .bind(&lines)
+        .execute(&mut *connection)
         .await
         .map_err(fail)?;
-        transaction.commit().await.map_err(fail)
-    }
+    sqlx::query(
+        "INSERT OR REPLACE INTO evidence (investigation, number, tool, origin, summary, total, rows_digest) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(investigation.as_str())
+    .bind(i64::try_from(whole.evidence.number()).unwrap_or(i64::MAX))
+    .bind(&whole.tool)
+    .bind(origin)
+    .bind(summary)
+    .bind(i64::try_from(whole.rows.len()).unwrap_or(i64::MAX))
+    .bind(&digest)
+    .execute(&mut *connection)
+    .await
+    .map_err(fail)?;
+    Ok(())
+}
 
+impl Store {
     /// Rows `from .. from + count` of a captured output; none where it was not captured.
     ///
     /// # Errors
