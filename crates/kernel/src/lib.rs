@@ -16,4 +16,6 @@
 
 pub mod domain;
 
+pub mod policy;
+
 pub mod call;
