@@ -81,14 +81,15 @@ pub struct Raw {
 /// Runs the read. The timeout ends the work, not only the waiting: async work is dropped, blocking work sees its token.
 pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Result<Raw, Refusal> {
     let checked = cleared.into_checked();
-    let definition = &checked.tool().definition;
+    let definition = checked.tool().about();
     let source = checked.target().source.clone();
     let began = Instant::now();
     let ended = desk.cancel.child_token();
     // Fires on every way out of this function, so that blocking work never outlives its call.
     let _ends_with_the_call = ended.clone().drop_guard();
     let reading = Reading { now: desk.now, run: desk.run, cancel: &ended, evidence: desk.evidence };
-    let work: Work<'_> = Box::pin(within(definition.timeout, &ended, checked.tool().code.read(checked.arguments(), reading)));
+    let work: Work<'_> =
+        Box::pin(within(definition.timeout, &ended, checked.tool().code.read(checked.arguments(), reading)));
     let flight = Flight {
         key: checked.flight_key(),
         source: &source,

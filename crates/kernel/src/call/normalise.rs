@@ -4,8 +4,6 @@
 
 pub mod cut;
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
 use crate::domain::event::Call;
@@ -27,11 +25,7 @@ const CAPTURE_LIMIT: usize = 8 << 20;
 const NO_OUTPUT: OutputPolicy = OutputPolicy { max_chars: 0, keep: Keep::SummaryOnly };
 
 /// Makes the result, and the whole output where it is to be kept.
-pub(super) fn result(
-    desk: Desk<'_>,
-    call: &Call,
-    ended: Result<Raw, Refusal>,
-) -> (ToolResult, Option<Captured>) {
+pub(super) fn result(desk: Desk<'_>, call: &Call, ended: Result<Raw, Refusal>) -> (ToolResult, Option<Captured>) {
     let refused = |refusal| (refusal_result(desk.redactor, call, refusal), None);
     let raw = match ended {
         Ok(raw) => raw,
@@ -41,7 +35,7 @@ pub(super) fn result(
         Done::TimedOut => refused(Refusal::timeout(raw.timeout.as_secs_f64(), raw.source.clone())),
         Done::Read(Err(error)) => refused(Refusal::of_read(error.clone(), raw.source.clone())),
         Done::Read(Ok(output)) => {
-            let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.definition.output);
+            let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
             output_result(desk.redactor, call, &raw, output, policy).unwrap_or_else(|_| refused(Refusal::not_masked()))
         }
     }
@@ -70,9 +64,9 @@ fn mask(redactor: &Redactor, output: &Output) -> Result<Clean, RedactError> {
     let rows = match &output.rows {
         Rows::Items(items) => items.iter().map(&mut object).collect::<Result<Vec<_>, _>>()?,
         Rows::Lines(lines) => {
-            let (masked, count) = redactor.redact_lines(lines)?;
-            redactions += count;
-            masked.into_iter().map(Value::String).collect()
+            let masked = redactor.redact_lines(lines)?;
+            redactions += masked.count;
+            masked.lines.into_iter().map(Value::String).collect()
         }
     };
     Ok(Clean { summary, rows, redactions })
@@ -87,7 +81,7 @@ fn output_result(
 ) -> Result<(ToolResult, Option<Captured>), RedactError> {
     let clean = mask(redactor, output)?;
     let left_out = match &output.left_out {
-        Some(text) => Some(redactor.redact_text(text)?.text),
+        Some(text) => Some(redactor.redact_text(text)?.text.into_owned()),
         None => None,
     };
     let evidence = raw.cached.unwrap_or_else(|| EvidenceId::nth(call.number));
@@ -142,7 +136,7 @@ fn output_result(
 
 /// A refusal as a result. Its texts are masked as well; where that fails, only the code is told.
 fn refusal_result(redactor: &Redactor, call: &Call, refusal: Refusal) -> ToolResult {
-    let masked = |text: &str| redactor.redact_text(text).map(|masked| (masked.text, masked.count));
+    let masked = |text: &str| redactor.redact_text(text).map(|masked| (masked.text.into_owned(), masked.count));
     let fixed = || ("the reason could not be checked for secrets, so it is not shown".to_owned(), 0);
     let (message, redactions) = masked(&refusal.error.message).unwrap_or_else(|_| fixed());
     let hint = refusal.hint.as_deref().and_then(|hint| masked(hint).ok()).map(|(text, _)| text);
@@ -184,16 +178,4 @@ fn json_len(rows: &[Value]) -> usize {
 
 fn chars(value: &Value) -> u64 {
     u64::try_from(cut::json(value).chars().count()).unwrap_or(u64::MAX)
-}
-
-/// Shares an outcome for a double of the executor.
-#[cfg(test)]
-pub(super) fn raw_of(output: Output, source: SourceName) -> Raw {
-    Raw {
-        done: Arc::new(Done::Read(Ok(output))),
-        cached: None,
-        source,
-        timeout: std::time::Duration::from_secs(1),
-        duration: std::time::Duration::ZERO,
-    }
 }

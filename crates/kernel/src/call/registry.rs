@@ -6,16 +6,24 @@ use std::sync::Arc;
 use crate::domain::name::{RoleName, ToolName};
 use crate::domain::tool::{ToolDefinition, ToolRun};
 
-use super::definition::Definitions;
+use super::definition::{Definition, Definitions};
 use super::tool::ReadTool;
 
 /// A definition and its code.
-#[derive(Clone)]
-pub struct Tool {
-    /// What it is.
-    pub definition: Arc<ToolDefinition>,
+#[derive(Clone, Copy)]
+pub struct Tool<'a> {
+    /// What it is, and its schema.
+    pub definition: &'a Definition,
     /// What carries it out.
-    pub(super) code: Arc<dyn ReadTool>,
+    pub(super) code: &'a dyn ReadTool,
+}
+
+impl<'a> Tool<'a> {
+    /// What it is.
+    #[must_use]
+    pub fn about(&self) -> &'a ToolDefinition {
+        self.definition.tool()
+    }
 }
 
 /// Definitions and code that do not fit together: a fault of the program or of a missing source.
@@ -30,9 +38,10 @@ pub enum RegistryError {
 }
 
 /// All tools, in the order of their names.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Registry {
-    tools: BTreeMap<ToolName, Tool>,
+    definitions: Definitions,
+    code: BTreeMap<ToolName, Arc<dyn ReadTool>>,
 }
 
 impl Registry {
@@ -41,42 +50,47 @@ impl Registry {
     /// # Errors
     /// Every definition without code and code without definition.
     pub fn new(
-        definitions: &Definitions,
-        mut builtin: BTreeMap<ToolName, Arc<dyn ReadTool>>,
-        over_http: &dyn Fn(&Arc<ToolDefinition>) -> Arc<dyn ReadTool>,
+        definitions: Definitions,
+        builtin: BTreeMap<ToolName, Arc<dyn ReadTool>>,
+        over_http: &dyn Fn(&ToolDefinition) -> Arc<dyn ReadTool>,
     ) -> Result<Self, Vec<RegistryError>> {
-        let mut tools = BTreeMap::new();
-        let mut errors = Vec::new();
+        let mut code = builtin;
+        let mut errors: Vec<RegistryError> = code
+            .keys()
+            .filter(|name| definitions.get(name.as_str()).is_none())
+            .map(|name| RegistryError::NoDefinition(name.clone()))
+            .collect();
         for definition in definitions.iter() {
-            let code = match &definition.run {
-                ToolRun::Builtin => builtin.remove(&definition.name),
-                ToolRun::Http(_) => Some(over_http(definition)),
-            };
-            match code {
-                Some(code) => {
-                    tools.insert(definition.name.clone(), Tool { definition: Arc::clone(definition), code });
+            let about = definition.tool();
+            match &about.run {
+                ToolRun::Builtin if code.contains_key(&about.name) => {}
+                ToolRun::Builtin => errors.push(RegistryError::NoCode(about.name.clone())),
+                ToolRun::Http(_) => {
+                    code.insert(about.name.clone(), over_http(about));
                 }
-                None => errors.push(RegistryError::NoCode(definition.name.clone())),
             }
         }
-        errors.extend(builtin.into_keys().map(RegistryError::NoDefinition));
-        if errors.is_empty() { Ok(Self { tools }) } else { Err(errors) }
+        if errors.is_empty() { Ok(Self { definitions, code }) } else { Err(errors) }
     }
 
     /// A tool by the name a caller wrote, whatever the role.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Tool> {
-        let name: ToolName = name.parse().ok()?;
-        self.tools.get(&name)
+    pub fn get(&self, name: &str) -> Option<Tool<'_>> {
+        self.tool(self.definitions.get(name)?)
     }
 
     /// All tools in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.values()
+    pub fn iter(&self) -> impl Iterator<Item = Tool<'_>> {
+        self.definitions.iter().filter_map(|definition| self.tool(definition))
     }
 
     /// The tools that a role sees, in the order of their names.
-    pub fn for_role<'a>(&'a self, role: &'a RoleName) -> impl Iterator<Item = &'a Tool> {
-        self.tools.values().filter(move |tool| tool.definition.roles.contains(role))
+    pub fn for_role<'a>(&'a self, role: &RoleName) -> impl Iterator<Item = Tool<'a>> {
+        self.definitions.for_role(role).filter_map(|definition| self.tool(definition))
+    }
+
+    fn tool<'a>(&'a self, definition: &'a Definition) -> Option<Tool<'a>> {
+        let code = self.code.get(&definition.tool().name)?;
+        Some(Tool { definition, code: code.as_ref() })
     }
 }

@@ -25,11 +25,11 @@ impl<'a> Ruling<'a> {
 
 /// Asks policy and records the decision.
 pub(super) async fn rule<'a>(desk: Desk<'a>, checked: Checked<'a>) -> Ruling<'a> {
-    let definition = &checked.tool().definition;
+    let definition = checked.tool().about();
     let ruled = desk.policy.decide(&Question {
         run: desk.run,
-        tool: &definition.name,
-        risk: definition.risk,
+        tool: definition,
+        now: desk.now,
         target: checked.target(),
         args: checked.arguments().as_map(),
     });

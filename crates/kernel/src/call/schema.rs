@@ -13,7 +13,7 @@ use super::tool::Arguments;
 /// A call whose arguments fit and whose target is resolved.
 #[must_use]
 pub struct Checked<'a> {
-    tool: &'a Tool,
+    tool: Tool<'a>,
     call: &'a Call,
     arguments: Arguments,
     flight_key: String,
@@ -21,7 +21,7 @@ pub struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    pub(super) fn tool(&self) -> &'a Tool {
+    pub(super) fn tool(&self) -> Tool<'a> {
         self.tool
     }
 
@@ -46,12 +46,10 @@ impl<'a> Checked<'a> {
 /// Checks the arguments: every error at once.
 pub(super) fn check<'a>(desk: Desk<'a>, planned: Planned<'a>) -> Result<Checked<'a>, Refusal> {
     let (tool, call) = (planned.tool(), planned.call());
-    let checked = arguments::check(&tool.definition, &call.arguments, desk.now, desk.services)
+    let checked = arguments::check(tool.definition, &call.arguments, desk.now, desk.services)
         .map_err(|problems| Refusal::invalid_arguments(&problems))?;
-    let target = tool
-        .code
-        .resolve(&checked.arguments, desk.now)
-        .map_err(|problems| Refusal::invalid_arguments(&problems))?;
-    let flight_key = arguments::flight_key(&tool.definition.name, &checked.given);
+    let target =
+        tool.code.resolve(&checked.arguments, desk.now).map_err(|problems| Refusal::invalid_arguments(&problems))?;
+    let flight_key = arguments::flight_key(&tool.about().name, &checked.given);
     Ok(Checked { tool, call, arguments: checked.arguments, flight_key, target })
 }

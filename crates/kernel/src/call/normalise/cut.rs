@@ -148,9 +148,9 @@ fn shorten(value: &Value, text: usize, items: usize, is_cut: &mut bool) -> Value
             }
             Value::Array(part)
         }
-        Value::Object(map) => Value::Object(
-            map.iter().map(|(key, inner)| (key.clone(), shorten(inner, text, items, is_cut))).collect(),
-        ),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(key, inner)| (key.clone(), shorten(inner, text, items, is_cut))).collect())
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
