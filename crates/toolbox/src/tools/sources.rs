@@ -1,0 +1,3 @@
+//! The sources behind the tools.
+
+pub mod changes;
