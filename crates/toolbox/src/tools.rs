@@ -1,0 +1,5 @@
+//! The read tools and the sources behind them.
+
+pub mod sources;
+
+pub mod read;
