@@ -15,6 +15,8 @@ mod tests;
 use std::collections::HashMap;
 use std::fmt;
 
+/// What a page is asked for in; other forms than the text format are not read.
+pub const ACCEPT: &str = "text/plain;version=0.0.4,*/*;q=0.1";
 /// Most samples that are kept of one page.
 pub const MAX_SAMPLES: usize = 20_000;
 /// Longest line that is looked at, in bytes.
