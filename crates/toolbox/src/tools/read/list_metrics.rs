@@ -88,10 +88,7 @@ impl ReadTool for ListMetrics {
     }
 }
 
-async fn of_server<'a>(
-    picked: &Picked<'a>,
-    now: Timestamp,
-) -> Result<(&'a str, BTreeMap<String, Known>), ReadError> {
+async fn of_server<'a>(picked: &Picked<'a>, now: Timestamp) -> Result<(&'a str, BTreeMap<String, Known>), ReadError> {
     let labels = picked.service.as_ref().and_then(|(_, service)| service.metrics.as_ref()).map(|series| &series.labels);
     let selector = labels.map_or(Ok(None), Selector::of).map_err(|error| ReadError::Invalid {
         reason: "LABEL_INVALID",
@@ -109,7 +106,10 @@ async fn of_server<'a>(
     Ok((picked.client.name().as_str(), known.collect()))
 }
 
-fn about(name: &str, metadata: &mut BTreeMap<String, Vec<crate::tools::sources::prometheus::answer::Metadata>>) -> Known {
+fn about(
+    name: &str,
+    metadata: &mut BTreeMap<String, Vec<crate::tools::sources::prometheus::answer::Metadata>>,
+) -> Known {
     let bases = ["", "_bucket", "_sum", "_count", "_total"].iter().filter_map(|suffix| name.strip_suffix(suffix));
     let found = bases.filter_map(|base| metadata.get(base)).find_map(|all| all.first());
     let given = |text: &String| (!text.is_empty()).then(|| text.clone());

@@ -39,7 +39,8 @@ impl Servers {
         let service = self.service(args)?;
         let servers = self.clients.metrics();
         let named = || servers.keys().map(SourceName::as_str);
-        let of_service = service.as_ref().and_then(|(_, service)| service.metrics.as_ref()).map(|series| &series.source);
+        let of_service =
+            service.as_ref().and_then(|(_, service)| service.metrics.as_ref()).map(|series| &series.source);
         let client = match (args.text("source"), of_service) {
             (Some(wanted), _) => servers
                 .iter()

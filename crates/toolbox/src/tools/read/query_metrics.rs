@@ -38,9 +38,7 @@ impl ReadTool for QueryMetrics {
         let blank = if blank { Err(Problem::of("query", "write a PromQL query, `up`")) } else { Ok(()) };
         match (picked, window, blank) {
             (Ok(Picked { client, service }), Ok(()), Ok(())) => Ok(target(service, client.name())),
-            (picked, window, blank) => {
-                Err(picked.err().into_iter().chain(window.err()).chain(blank.err()).collect())
-            }
+            (picked, window, blank) => Err(picked.err().into_iter().chain(window.err()).chain(blank.err()).collect()),
         }
     }
 

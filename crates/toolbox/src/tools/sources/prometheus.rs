@@ -24,7 +24,8 @@ use selector::Selector;
 pub const MAX_POINTS: usize = 200;
 
 /// Steps that people expect to see, in seconds.
-const STEPS: [i64; 18] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200];
+const STEPS: [i64; 18] =
+    [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200];
 
 /// A stretch of time, in whole seconds, and the step at which it is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,7 +53,11 @@ enum Part {
 
 enum Shape<'a> {
     Plain(Kind),
-    Part { base: &'a str, kind: Kind, part: Part },
+    Part {
+        base: &'a str,
+        kind: Kind,
+        part: Part,
+    },
     /// When a series began (`_created`): not a measurement.
     Created,
 }

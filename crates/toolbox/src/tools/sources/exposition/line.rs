@@ -109,9 +109,7 @@ fn is_name_char(c: char, colon: Colon) -> bool {
 }
 
 fn is_name(text: &str, colon: Colon) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| is_name_char(c, colon))
+    !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| is_name_char(c, colon))
 }
 
 /// Whether this may name a metric.

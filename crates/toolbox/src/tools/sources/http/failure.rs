@@ -43,7 +43,8 @@ pub(super) fn of(place: &Place, url: &Url, error: &reqwest::Error) -> ReadError 
         return backend("ADDRESS_REFUSED", format!("{place}: {at} resolves to a refused address: {cause_text}"), false);
     }
     if error.is_dns() {
-        let message = format!("{place}: the name in {at} can't be resolved ({cause_text}); check `url` and the name server");
+        let message =
+            format!("{place}: the name in {at} can't be resolved ({cause_text}); check `url` and the name server");
         return backend("UNREACHABLE", message, true);
     }
     if let Some(tls) = find::<std::io::Error>(error).filter(|io| io.kind() == std::io::ErrorKind::InvalidData) {
@@ -72,12 +73,16 @@ pub(super) fn status(place: &Place, url: &Url, status: u16, body: &str) -> ReadE
     match status {
         300..=399 => backend(
             "REDIRECT",
-            format!("{place}: {at} answered {status} and points elsewhere; redirects are not followed, set the final address in the config"),
+            format!(
+                "{place}: {at} answered {status} and points elsewhere; redirects are not followed, set the final address in the config"
+            ),
             false,
         ),
         401 | 403 => backend(
             "UNAUTHORIZED",
-            format!("{place}: {at} answered {status}; check the credentials in the config (`bearer_token_env`, `bearer_token_file` or `basic_user`)"),
+            format!(
+                "{place}: {at} answered {status}; check the credentials in the config (`bearer_token_env`, `bearer_token_file` or `basic_user`)"
+            ),
             false,
         ),
         404 => backend("NOT_FOUND", format!("{place}: {at} answered 404; check the path in the config{said}"), false),

@@ -71,8 +71,9 @@ pub(super) fn checked(place: &Place, text: &str, query: Query) -> Result<Url, So
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(wrong("holds a space or a control character; remove it".to_owned()));
     }
-    let url: Url =
-        text.parse().map_err(|error| wrong(format!("can't be read ({error}); write `http://host:port` or `https://host`")))?;
+    let url: Url = text
+        .parse()
+        .map_err(|error| wrong(format!("can't be read ({error}); write `http://host:port` or `https://host`")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("is neither `http://` nor `https://`; only these are read".to_owned()));
     }

@@ -68,10 +68,9 @@ impl Refusal {
                 reason: "QUERY_FAILED",
                 message: format!("`{source}` could not carry out the query: {said}"),
             },
-            (400 | 422, _) => ReadError::Invalid {
-                reason: "QUERY_INVALID",
-                message: format!("`{source}` refused the query: {said}"),
-            },
+            (400 | 422, _) => {
+                ReadError::Invalid { reason: "QUERY_INVALID", message: format!("`{source}` refused the query: {said}") }
+            }
             (status, _) => ReadError::Backend {
                 reason: "SERVER_ERROR",
                 message: format!("`{source}` answered {status}: {said}"),
