@@ -1,5 +1,8 @@
 //! `list_metrics`: the names of the metrics there are, with type and help: of a metrics server, or of a service's page.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

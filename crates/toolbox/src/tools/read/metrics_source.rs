@@ -1,5 +1,11 @@
 //! What the metric tools share: which server a call means, which window, and how numbers are written.
 
+#[cfg(test)]
+pub(in crate::tools) mod double;
+
+#[cfg(test)]
+mod tests;
+
 use std::future::Future;
 use std::sync::Arc;
 

@@ -1,5 +1,8 @@
 //! `query_metrics`: a `PromQL` query over a window, each series with a summary before its points.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 

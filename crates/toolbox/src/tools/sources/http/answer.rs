@@ -43,7 +43,7 @@ impl Answer {
         let mut extent = Extent::Whole;
         while let Some(chunk) = response.chunk().await.map_err(|error| failure::of(place, base, &error))? {
             let room = cap.saturating_sub(body.len());
-            body.extend(chunk.iter().take(room));
+            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
             if chunk.len() > room {
                 extent = Extent::Cut;
                 break;
