@@ -74,7 +74,7 @@ impl Model for Patient {
             failures += 1;
             let ModelError::Transient { model, message, retry_after } = error else { return Err(error) };
             if failures >= self.tries.get() {
-                let message = format!("{message} (tried {failures} times)");
+                let message = if failures > 1 { format!("{message} (tried {failures} times)") } else { message };
                 return Err(ModelError::Transient { model, message, retry_after });
             }
             let wait = self.wait(failures, retry_after);
