@@ -6,5 +6,8 @@
 //! | floor | module | does |
 //! |---|---|---|
 //! | 7 | [`agent`] | one investigation: sweep, scheduler, loop, report, resume |
+//! | 8 | [`model`] | the language models it asks |
 
 pub mod agent;
+
+pub mod model;
