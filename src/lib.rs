@@ -6,5 +6,8 @@
 //! | floor | module | does |
 //! |---|---|---|
 //! | 7 | [`agent`] | one investigation: sweep, scheduler, loop, report, resume |
+//! | 11 | [`demo`] | the shop that breaks |
 
 pub mod agent;
+
+pub mod demo;
