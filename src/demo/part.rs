@@ -132,7 +132,8 @@ pub async fn serve_part(options: PartOptions) -> Result<(), PartError> {
     std::thread::spawn(move || {
         // An error of the pipe and its end mean the same: the parent is gone.
         drop(std::io::stdin().read_to_end(&mut Vec::new()));
-        drop(ended.send(()));
+        // Nobody listens only where serving has ended by itself, and the process with it.
+        let _ = ended.send(());
     });
     part.log.write(Level::Info, "service started", json!({ "port": port }));
     say(Listening { port }).map_err(PartError::Serve)?;

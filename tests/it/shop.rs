@@ -131,7 +131,7 @@ async fn a_cut_pool_is_noticed_by_customers_and_leaves_its_marks() {
     let trigger = run.shop.trigger();
     assert_eq!(trigger.service.as_str(), "gateway");
     assert!(trigger.alert.is_some());
-    assert!(trigger.since.to_string() >= *injected["onset"].as_str().unwrap());
+    assert!(trigger.since >= injected["onset"].as_str().unwrap().parse().unwrap());
     for hidden in [key, file, "pool", service.as_str()] {
         assert!(!trigger.question.contains(hidden), "`{}` names `{hidden}`", trigger.question);
     }

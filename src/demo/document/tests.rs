@@ -31,27 +31,70 @@ fn document(format: Format, layout: Layout) -> Document {
 
 #[test]
 fn toml_nested() {
-    assert_snapshot!(document(Format::Toml, Layout::Nested).text(), @"");
+    assert_snapshot!(document(Format::Toml, Layout::Nested).text(), @r#"
+    # Settings of checkout
+
+    region = "eu-west"
+
+    # Connections to the store
+    [pool]
+    # per process
+    max = 20
+    acquire_timeout_ms = 800
+    "#);
 }
 
 #[test]
 fn yaml_nested() {
-    assert_snapshot!(document(Format::Yaml, Layout::Nested).text(), @"");
+    assert_snapshot!(document(Format::Yaml, Layout::Nested).text(), @r#"
+    # Settings of checkout
+
+    region: "eu-west"
+
+    # Connections to the store
+    pool:
+      # per process
+      max: 20
+      acquire_timeout_ms: 800
+    "#);
 }
 
 #[test]
 fn yaml_flat() {
-    assert_snapshot!(document(Format::Yaml, Layout::Flat).text(), @"");
+    assert_snapshot!(document(Format::Yaml, Layout::Flat).text(), @r#"
+    # Settings of checkout
+
+    region: "eu-west"
+
+    # Connections to the store
+    # per process
+    pool.max: 20
+    pool.acquire_timeout_ms: 800
+    "#);
 }
 
 #[test]
 fn json_nested() {
-    assert_snapshot!(document(Format::Json, Layout::Nested).text(), @"");
+    assert_snapshot!(document(Format::Json, Layout::Nested).text(), @r#"
+    {
+      "region": "eu-west",
+      "pool": {
+        "max": 20,
+        "acquire_timeout_ms": 800
+      }
+    }
+    "#);
 }
 
 #[test]
 fn json_flat() {
-    assert_snapshot!(document(Format::Json, Layout::Flat).text(), @"");
+    assert_snapshot!(document(Format::Json, Layout::Flat).text(), @r#"
+    {
+      "region": "eu-west",
+      "pool.max": 20,
+      "pool.acquire_timeout_ms": 800
+    }
+    "#);
 }
 
 #[test]

@@ -193,7 +193,30 @@ mod tests {
                 !line.starts_with("# HELP") && !line.contains("_bucket") && !line.starts_with("process_start")
             })
             .collect();
-        insta::assert_snapshot!(kept.join("\n"), @"");
+        insta::assert_snapshot!(kept.join("\n"), @r#"
+        # TYPE http_server_request_duration_seconds histogram
+        http_server_request_duration_seconds_sum{http_request_method="POST",http_route="/orders",http_response_status_code="201"} 0.330000
+        http_server_request_duration_seconds_count{http_request_method="POST",http_route="/orders",http_response_status_code="201"} 2
+        # TYPE http_client_request_duration_seconds histogram
+        http_client_request_duration_seconds_sum{server_address="payments",error_type="timeout"} 2.000000
+        http_client_request_duration_seconds_count{server_address="payments",error_type="timeout"} 1
+        # TYPE db_client_connection_count gauge
+        db_client_connection_count{pool_name="store",state="used"} 3
+        db_client_connection_count{pool_name="store",state="idle"} 17
+        # TYPE db_client_connection_max gauge
+        db_client_connection_max{pool_name="store"} 20
+        # TYPE db_client_connection_pending_requests gauge
+        db_client_connection_pending_requests{pool_name="store"} 1
+        # TYPE db_client_connection_timeouts_total counter
+        db_client_connection_timeouts_total{pool_name="store"} 7
+        # TYPE filesystem_size_bytes gauge
+        filesystem_size_bytes{mountpoint="/data"} 10
+        # TYPE filesystem_avail_bytes gauge
+        filesystem_avail_bytes{mountpoint="/data"} 4
+        # TYPE tls_certificate_expiry_timestamp_seconds gauge
+        tls_certificate_expiry_timestamp_seconds 5
+        # TYPE process_start_time_seconds gauge
+        "#);
         let labels = "http_request_method=\"POST\",http_route=\"/orders\",http_response_status_code=\"201\"";
         assert!(page.contains(&format!("bucket{{{labels},le=\"0.05\"}} 1\n")), "{page}");
         assert!(page.contains(&format!("bucket{{{labels},le=\"0.5\"}} 2\n")), "{page}");
