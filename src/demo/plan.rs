@@ -133,14 +133,14 @@ impl Plan {
         } else {
             DecoyTime::After(Duration::from_millis(dice.between(300, 1_500)))
         };
-        let low = dice.between(1_400, 1_700);
+        let low = dice.between(1_600, 1_900);
         Some(Self {
             fault,
             change,
             decoy,
             decoy_time,
-            onset: Duration::from_millis(dice.between(4_000, 5_000)),
-            slow_processor_ms: (low, low + dice.between(800, 1_200)),
+            onset: Duration::from_millis(dice.between(4_000, 4_900)),
+            slow_processor_ms: (low, low + dice.between(1_000, 1_300)),
             certificate_left: Duration::from_secs(dice.between(5 * 3_600, 20 * 3_600)),
             history: (days(dice.between(40, 90)), days(dice.between(3, 20))),
             files,

@@ -23,7 +23,7 @@ const POOL_NAMES: [(&str, &str); 6] = [
 ];
 const POOL_SIZES: [u64; 5] = [20, 24, 30, 32, 40];
 const ACQUIRE_NAMES: [&str; 3] = ["acquire_timeout_ms", "checkout_timeout_ms", "wait_timeout_ms"];
-/// How long a request waits for a connection: ten times what the store takes, so that a busy machine is no fault.
+/// How long a request waits for a connection: six times what the store takes, so that a busy machine is no fault.
 const ACQUIRE_TIMEOUT_MS: u64 = 800;
 
 const DIRECTORIES: [&str; 4] = ["etc/{}", "services/{}", "{}/conf", "config/{}"];
@@ -168,7 +168,7 @@ fn own(role: Role) -> (Section, Vec<(String, Vec<Value>)>) {
 fn request_timeout_ms(role: Role) -> Option<u64> {
     match role {
         Role::Gateway | Role::Payments => Some(10_000),
-        Role::Checkout => Some(2_000),
+        Role::Checkout => Some(2_500),
         Role::Store => None,
     }
 }

@@ -19,7 +19,7 @@ use crate::demo::part::metrics::Filesystem;
 use crate::demo::part::spec::DataDir;
 
 /// What a transaction takes on this store's disk: from, to, in milliseconds.
-const TRANSACTION_MS: (u64, u64) = (60, 90);
+const TRANSACTION_MS: (u64, u64) = (100, 140);
 /// What a read takes.
 const READ_MS: (u64, u64) = (5, 9);
 

@@ -8,17 +8,17 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{MissedTickBehavior, sleep};
 
-/// A request starts every so often: 60 a second. A machine that falls behind sends fewer, never a burst.
-const EVERY: Duration = Duration::from_micros(16_667);
+/// A request starts every so often: 40 a second. A machine that falls behind sends fewer, never a burst.
+const EVERY: Duration = Duration::from_millis(25);
 /// Every so manieth request reads a cart, the others are orders.
 const CART_EVERY: u64 = 6;
 /// More customers than this do not wait at once; others go elsewhere.
 const PATIENT: usize = 160;
 /// How long a customer waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// An order that takes longer is slow, six times the usual.
+/// An order that takes longer is slow: four times the usual.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// How an order went.
@@ -74,12 +74,20 @@ pub(super) struct Customers {
 }
 
 impl Customers {
-    pub(super) fn start(gateway: String) -> Result<Self, reqwest::Error> {
+    /// Opens the doors. The first customer comes alone and tries until an order goes through, or `patience` is over.
+    pub(super) async fn start(gateway: String, patience: Duration) -> Result<Option<Self>, reqwest::Error> {
         let http =
             reqwest::Client::builder().no_proxy().tcp_nodelay(true).timeout(PATIENCE).tls_certs_only([]).build()?;
         let visits = Arc::new(Mutex::new(Vec::new()));
+        let begun = Instant::now();
+        while order(&http, &gateway, 0).await.outcome == Outcome::Failed {
+            if begun.elapsed() > patience {
+                return Ok(None);
+            }
+            sleep(EVERY).await;
+        }
         let task = tokio::spawn(keep_coming(http, gateway, Arc::clone(&visits)));
-        Ok(Self { visits, task })
+        Ok(Some(Self { visits, task }))
     }
 
     /// The orders that ended at `from` or later, and before `to`.
@@ -89,9 +97,11 @@ impl Customers {
         Tally::of(&chosen)
     }
 
-    /// Whether any order has gone through.
-    pub(super) fn any_fine(&self) -> bool {
-        self.visits().iter().any(|visit| visit.outcome == Outcome::Fine)
+    /// Whether orders go well: those of the last half second, and at least five.
+    pub(super) fn content(&self) -> bool {
+        let now = Timestamp::now();
+        let lately = self.tally(now.checked_sub(SignedDuration::from_millis(500)).unwrap_or(now), now);
+        lately.orders >= 5 && lately.bad_percent() == 0
     }
 
     /// When orders began to go wrong after `since`, if they do so now: of the orders of the last second at least five
