@@ -15,13 +15,13 @@ impl Dice {
         let mut dice = Self { state: seed };
         for byte in purpose.bytes() {
             dice.state ^= u64::from(byte);
-            dice.next();
+            dice.draw();
         }
         dice
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -32,7 +32,7 @@ impl Dice {
     /// A number from `low` to `high`, both included; `low` where `high` is below it.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         let width = high.saturating_sub(low).saturating_add(1);
-        low.saturating_add(self.next().checked_rem(width).unwrap_or(0))
+        low.saturating_add(self.draw().checked_rem(width).unwrap_or(0))
     }
 
     /// One of `choices`; `None` only where there are none.
@@ -65,7 +65,7 @@ mod tests {
     fn a_seed_gives_the_same_numbers_and_another_purpose_others() {
         let numbers = |seed, purpose| {
             let mut dice = Dice::new(seed, purpose);
-            [dice.next(), dice.next(), dice.next()]
+            [dice.draw(), dice.draw(), dice.draw()]
         };
         assert_eq!(numbers(7, "plan"), numbers(7, "plan"));
         assert_ne!(numbers(7, "plan"), numbers(7, "files"));

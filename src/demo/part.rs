@@ -124,10 +124,10 @@ pub async fn serve_part(options: PartOptions) -> Result<(), PartError> {
     let file = options.spec;
     let text = std::fs::read(&file).map_err(|source| PartError::Read { file: file.clone(), source })?;
     let spec: Spec = serde_json::from_slice(&text).map_err(|source| PartError::Spec { file, source })?;
-    let part = Arc::new(Part::open(spec)?);
+    let service = Arc::new(Part::open(spec)?);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(PartError::Serve)?;
     let port = listener.local_addr().map_err(PartError::Serve)?.port();
-    let router = part.router();
+    let router = service.router();
     let (ended, parent_gone) = oneshot::channel();
     std::thread::spawn(move || {
         // An error of the pipe and its end mean the same: the parent is gone.
@@ -135,11 +135,11 @@ pub async fn serve_part(options: PartOptions) -> Result<(), PartError> {
         // Nobody listens only where serving has ended by itself, and the process with it.
         let _ = ended.send(());
     });
-    part.log.write(Level::Info, "service started", json!({ "port": port }));
+    service.log.write(Level::Info, "service started", json!({ "port": port }));
     say(Listening { port }).map_err(PartError::Serve)?;
-    tokio::spawn(watch(Arc::clone(&part)));
+    tokio::spawn(watch(Arc::clone(&service)));
     let served = async {
-        match &part.keeper {
+        match &service.keeper {
             None => axum::serve(listener, router).await,
             Some(keeper) => axum::serve(TlsListener::new(listener, Arc::clone(keeper))?, router).await,
         }

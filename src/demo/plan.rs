@@ -160,7 +160,7 @@ impl Plan {
 }
 
 fn days(count: u64) -> Duration {
-    Duration::from_secs(count * 86_400)
+    Duration::from_hours(count * 24)
 }
 
 /// Cuts the pool of a service to one or two connections.

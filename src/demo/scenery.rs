@@ -128,9 +128,12 @@ fn server(dice: &mut Dice) -> Section {
     server
 }
 
+/// A key, its value, and the values it may change to.
+type Own = (&'static str, Value, Vec<Value>);
+
 /// What only this service has, and which of it may change without harm.
 fn own(role: Role) -> (Section, Vec<(String, Vec<Value>)>) {
-    let (name, entries): (&str, Vec<(&str, Value, Vec<Value>)>) = match role {
+    let (name, entries): (&str, Vec<Own>) = match role {
         Role::Gateway => (
             "storefront",
             vec![

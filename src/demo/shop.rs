@@ -58,7 +58,7 @@ const UNNOTICED: Duration = Duration::from_millis(4_200);
 /// How often the customers are asked.
 const ASK: Duration = Duration::from_millis(100);
 /// The certificate that payments has at first.
-const CERTIFICATE_LEFT: Duration = Duration::from_secs(83 * 86_400);
+const CERTIFICATE_LEFT: Duration = Duration::from_hours(83 * 24);
 
 /// What shop is started.
 #[derive(Debug, Clone)]
