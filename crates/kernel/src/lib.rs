@@ -16,4 +16,6 @@
 
 pub mod domain;
 
+pub mod redact;
+
 pub mod call;
