@@ -10,3 +10,5 @@
 pub mod catalog;
 
 pub mod runbook;
+
+pub mod tools;

@@ -1,0 +1,3 @@
+//! The read tools and the sources behind them.
+
+pub mod read;
