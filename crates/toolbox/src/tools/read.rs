@@ -1,0 +1,5 @@
+//! The read tools: one file a tool, named after it.
+
+pub mod search_logs;
+
+pub mod compare_logs;

@@ -1,0 +1,5 @@
+//! Log files beneath a directory.
+
+pub mod stamp;
+
+pub mod record;
