@@ -43,8 +43,7 @@ pub(super) fn resolve(
             "since",
             format!("`{}` is in the future; it is {} now: name a time before that", rfc3339(from), rfc3339(now)),
         ));
-    }
-    if from >= to {
+    } else if from >= to {
         problems.push(Problem::of(
             "since",
             format!("`since` ({}) must be before `until` ({}); leave `until` out for now", rfc3339(from), rfc3339(to)),

@@ -21,6 +21,10 @@ const MOST_ROWS: usize = 200;
 const EXAMPLE: usize = 500;
 /// Buckets in which a rise is looked for.
 const BUCKETS: u16 = 3_600;
+/// A message is seen near a rise within this part of the window.
+const NEAR: i32 = 20;
+/// A message is seen often when it is more than this part of all records of its level.
+const OFTEN: u64 = 10;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Pair {
@@ -125,10 +129,27 @@ impl Tally {
         summary.insert("warnings".to_owned(), self.warnings.json());
         summary.insert("patterns_total".to_owned(), json!(self.seen.len()));
         summary.insert("new_patterns".to_owned(), json!(self.seen.iter().filter(|seen| seen.counts.before == 0).count()));
-        let onset = onset(&self.error_times).map(|time| (time, "errors"));
-        let onset = onset.or_else(|| onset_of_warnings(&self.warning_times));
+        let onset = self.onset(&self.error_times, Level::Error).map(|time| (time, "errors"));
+        let onset = onset.or_else(|| self.onset(&self.warning_times, Level::Warn).map(|time| (time, "warnings")));
         summary.insert("onset".to_owned(), json!(onset.map(|(time, _)| rfc3339(time))));
         summary.insert("onset_of".to_owned(), json!(onset.map(|(_, what)| what)));
+    }
+
+    /// When records of the level began to rise.
+    ///
+    /// Counts tell it to within the records that came anyway. A message that is seen for the first time near that moment, and
+    /// often from then on, tells it exactly.
+    fn onset(&self, times: &Timeline, level: Level) -> Option<Timestamp> {
+        let rise = times.first_in(change::onset(times.counts())?)?;
+        let near = self.window.length().checked_div(NEAR).unwrap_or_default();
+        let often = times.counts().iter().sum::<u64>() / OFTEN;
+        self.seen
+            .iter()
+            .filter(|seen| seen.level == level && seen.counts.now + seen.counts.before > often)
+            .map(|seen| seen.first)
+            .filter(|first| first.duration_since(rise).abs() <= near)
+            .min()
+            .or(Some(rise))
     }
 
     pub(super) fn patterns(&self) -> u64 {
@@ -196,12 +217,4 @@ fn growth(seen: &Seen) -> f64 {
         Level::Info | Level::Debug | Level::Unknown => 1.0,
     };
     weight * (now - before) / (now + before + 1.0).sqrt()
-}
-
-fn onset(times: &Timeline) -> Option<Timestamp> {
-    change::onset(times.counts()).and_then(|bucket| times.first_in(bucket))
-}
-
-fn onset_of_warnings(times: &Timeline) -> Option<(Timestamp, &'static str)> {
-    onset(times).map(|time| (time, "warnings"))
 }

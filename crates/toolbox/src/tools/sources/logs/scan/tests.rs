@@ -216,7 +216,7 @@ fn records() -> impl Strategy<Value = Vec<(i64, i64, Vec<String>)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn bisection_finds_what_a_full_scan_finds(
