@@ -1,4 +1,8 @@
-//! The tools that the model may call, and the sources behind them. A tool is registered by its constructor; nothing else of it is used.
+//! The tools, and what they read from.
+
+pub mod workspace;
+
+pub mod process;
 
 pub mod sources;
 
