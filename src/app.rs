@@ -19,6 +19,8 @@ pub mod investigations;
 
 pub mod policy;
 
+pub mod check;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
