@@ -13,3 +13,6 @@ pub mod search_files;
 pub mod recent_changes;
 
 pub mod read_evidence;
+
+#[cfg(test)]
+mod calling;
