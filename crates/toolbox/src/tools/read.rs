@@ -1,4 +1,4 @@
-//! The read tools, one file a tool. Each has a constructor that gives an `Arc<dyn ReadTool>`.
+//! The read tools, one file a tool. Each is made by a function that takes its sources and gives an `Arc<dyn ReadTool>`.
 
 pub mod list_services;
 
@@ -13,6 +13,20 @@ pub mod search_files;
 pub mod recent_changes;
 
 pub mod read_evidence;
+
+pub mod metrics_source;
+
+pub mod query_metrics;
+
+pub mod list_metrics;
+
+pub mod scrape_metrics;
+
+pub mod active_alerts;
+
+pub mod http_check;
+
+pub mod http_tool;
 
 #[cfg(test)]
 mod calling;
