@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use warrant_kernel::domain::name::{ServiceName, SourceName};
 
-use super::git::{Git, Printed};
+use super::git::{Git, MAX_COMMITS, Printed};
 use super::keys::{self, Format};
 use super::patch::{self, Commit, FileChange, Hunk};
 use super::{Asked, Change, Changes, Found, Kind};
@@ -66,16 +66,18 @@ impl RepositoryRows<'_> {
     async fn commits(&mut self) -> Result<(), String> {
         let printed = self.git.log(self.asked.since, self.asked.until, &self.owners.pathspecs).await?;
         let mut sections = patch::parse(&printed.bytes, MAX_PARSED);
-        if printed.cut {
-            // The last one is cut in its middle.
-            sections.pop();
+        if printed.cut
+            && let Some(last) = sections.last_mut()
+        {
+            // The output ended somewhere within it.
+            last.hunks.pop();
         }
-        if printed.cut || sections.len() >= super::git::MAX_COMMITS {
+        if printed.cut || sections.len() >= MAX_COMMITS {
             let oldest = sections.last().and_then(|section| section.commit.as_ref());
-            let from = oldest.map_or_else(String::new, |commit| format!(" before {:.12}", commit.id));
+            let before = oldest.map_or_else(String::new, |commit| format!(" from {:.12} backwards", commit.id));
             let name = self.name;
             self.found.left_out.push(format!(
-                "commits of `{name}`{from} were not read: narrow `since` and `until`, or name a `service`"
+                "commits of `{name}`{before} were not all read: narrow `since` and `until`, or name a `service`"
             ));
         }
         for section in sections {
