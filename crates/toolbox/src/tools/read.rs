@@ -1,5 +1,8 @@
 //! The read tools, one file a tool. Each is made by a function that takes its sources and gives an `Arc<dyn ReadTool>`.
 
+#[cfg(test)]
+mod calling;
+
 pub mod list_services;
 
 pub mod describe_service;
@@ -28,5 +31,6 @@ pub mod http_check;
 
 pub mod http_tool;
 
-#[cfg(test)]
-mod calling;
+pub mod search_runbooks;
+
+pub mod read_runbook;
