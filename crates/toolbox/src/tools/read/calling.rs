@@ -77,3 +77,5 @@ pub(super) fn reason(result: Result<Output, ReadError>) -> &'static str {
         ReadError::Cancelled => "CANCELLED",
     }
 }
+
+mod tests;
