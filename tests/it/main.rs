@@ -1,3 +1,8 @@
-//! The tests that run the built program; a module a topic.
+//! The integration tests, one module a topic, in one binary.
+
+#[path = "../support/model_server.rs"]
+mod model_server;
+
+mod models;
 
 mod shop;

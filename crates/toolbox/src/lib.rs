@@ -8,3 +8,7 @@
 //! | 6 | `tools` | the read tools and the sources behind them |
 
 pub mod catalog;
+
+pub mod runbook;
+
+pub mod tools;
