@@ -1,5 +1,7 @@
 //! The clients of the sources: one module a source, no tool's rules in it.
 
+pub mod changes;
+
 pub mod http;
 
 pub mod exposition;
