@@ -38,7 +38,9 @@ fn addresses<const N: usize>(test: &str, variables: [&str; N]) -> Option<[String
     let found = variables.map(|variable| std::env::var(variable).ok());
     if let Some(at) = found.iter().position(Option::is_none) {
         let why = format!("SKIPPED {test}: {} is not set; tests/servers/start.sh starts the servers", variables[at]);
-        writeln!(std::io::stderr(), "\n{why}").unwrap();
+        // Not `eprintln`: the harness would keep it to itself.
+        let mut uncaptured = std::io::stderr();
+        writeln!(uncaptured, "\n{why}").unwrap();
         return None;
     }
     Some(found.map(Option::unwrap))
