@@ -81,7 +81,7 @@ impl ReadTool for ListMetrics {
             From::Page(page) => {
                 let answer = unless_cancelled(reading.cancel, page.page(exposition::ACCEPT, BODY_CAP)).await?.good()?;
                 let known = of_page(&exposition::parse(&answer.text()));
-                Ok(output(page.url(), known, pattern.as_ref(), limit))
+                Ok(output(&page.url(), known, pattern.as_ref(), limit))
             }
             From::Server(picked) => {
                 let (name, known) = unless_cancelled(reading.cancel, of_server(&picked, reading.now)).await?;

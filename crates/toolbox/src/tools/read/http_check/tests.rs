@@ -38,7 +38,7 @@ async fn each_health_url_is_asked_and_no_other() {
         .route("/ill", get(|| async { (StatusCode::SERVICE_UNAVAILABLE, "db: no connection") }))
         .route("/away", get(|| async { (StatusCode::FOUND, [(header::LOCATION, "/well")]) }));
     let base = serve(router).await;
-    let tool = tool(&["/well?deep=1", "/ill", "/away"].map(|path| format!("{base}{path}")), None);
+    let tool = tool(&["/well?token=hunter2", "/ill", "/away"].map(|path| format!("{base}{path}")), None);
     let output = read(tool.as_ref(), json!({"service": "checkout"})).await.unwrap();
     assert_json_snapshot!(output.summary, @r#"
     {
@@ -50,7 +50,7 @@ async fn each_health_url_is_asked_and_no_other() {
     "#);
     let rows: Vec<String> = items(output).iter().map(|row| steady(row, &base).to_string()).collect();
     insta::assert_snapshot!(rows.join("\n"), @r#"
-    {"url":"http://127.0.0.1:PORT/well?deep=1","status":200,"ok":true,"duration_ms":0,"error":null,"body":"ok\n","certificate":null}
+    {"url":"http://127.0.0.1:PORT/well?...","status":200,"ok":true,"duration_ms":0,"error":null,"body":"ok\n","certificate":null}
     {"url":"http://127.0.0.1:PORT/ill","status":503,"ok":false,"duration_ms":0,"error":"`health` of service `checkout`: 127.0.0.1:PORT answered 503: db: no connection","body":"db: no connection","certificate":null}
     {"url":"http://127.0.0.1:PORT/away","status":302,"ok":false,"duration_ms":0,"error":"`health` of service `checkout`: 127.0.0.1:PORT answered 302 and points elsewhere; redirects are not followed, set the final address in the config","body":"","certificate":null}
     "#);
