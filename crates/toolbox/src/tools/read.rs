@@ -17,7 +17,7 @@ pub mod recent_changes;
 
 pub mod read_evidence;
 
-pub mod metrics_source;
+pub(crate) mod metrics_source;
 
 pub mod query_metrics;
 
