@@ -28,3 +28,6 @@ mod endpoint;
 mod failure;
 
 mod sse;
+
+#[cfg(test)]
+mod testing;
