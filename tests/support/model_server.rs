@@ -27,6 +27,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -77,6 +78,8 @@ impl ModelServer {
             .with_state(Arc::clone(&inner));
         let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a port of the loopback");
         let address = listener.local_addr().expect("a bound socket has an address");
+        // Small pieces go out at once, as they do from a provider.
+        let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket takes the option"));
         let task = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs") });
         Self { address, inner, task }
     }
