@@ -7,7 +7,10 @@
 //! |---|---|---|
 //! | 7 | [`agent`] | one investigation: sweep, scheduler, loop, report, resume |
 //! | 8 | [`model`] | the language models it asks |
+//! | 11 | [`demo`] | the shop that breaks |
 
 pub mod agent;
 
 pub mod model;
+
+pub mod demo;

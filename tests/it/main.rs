@@ -4,3 +4,5 @@
 mod model_server;
 
 mod models;
+
+mod shop;

@@ -8,3 +8,5 @@
 //! | 6 | `tools` | the read tools and the sources behind them |
 
 pub mod catalog;
+
+pub mod tools;

@@ -1,0 +1,96 @@
+//! The tools there are: each definition with the code that carries it out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::domain::name::{RoleName, ToolName};
+use crate::domain::tool::{ToolDefinition, ToolRun};
+
+use super::definition::{Definition, Definitions};
+use super::tool::ReadTool;
+
+/// A definition and its code.
+#[derive(Clone, Copy)]
+pub struct Tool<'a> {
+    /// What it is, and its schema.
+    pub definition: &'a Definition,
+    /// What carries it out.
+    pub(super) code: &'a dyn ReadTool,
+}
+
+impl<'a> Tool<'a> {
+    /// What it is.
+    #[must_use]
+    pub fn about(&self) -> &'a ToolDefinition {
+        self.definition.tool()
+    }
+}
+
+/// Definitions and code that do not fit together: a fault of the program or of a missing source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// A built-in definition without code.
+    #[error("tool `{0}` is defined as built-in, but there is no code for it")]
+    NoCode(ToolName),
+    /// Code without a definition.
+    #[error("there is code for a tool `{0}`, but no definition")]
+    NoDefinition(ToolName),
+}
+
+/// All tools, in the order of their names.
+#[derive(Default)]
+pub struct Registry {
+    definitions: Definitions,
+    code: BTreeMap<ToolName, Arc<dyn ReadTool>>,
+}
+
+impl Registry {
+    /// Joins definitions and code. `over_http` makes the code of a definition with `run = http`.
+    ///
+    /// # Errors
+    /// Every definition without code and code without definition.
+    pub fn new(
+        definitions: Definitions,
+        builtin: BTreeMap<ToolName, Arc<dyn ReadTool>>,
+        over_http: &dyn Fn(&ToolDefinition) -> Arc<dyn ReadTool>,
+    ) -> Result<Self, Vec<RegistryError>> {
+        let mut code = builtin;
+        let mut errors: Vec<RegistryError> = code
+            .keys()
+            .filter(|name| definitions.get(name.as_str()).is_none())
+            .map(|name| RegistryError::NoDefinition(name.clone()))
+            .collect();
+        for definition in definitions.iter() {
+            let about = definition.tool();
+            match &about.run {
+                ToolRun::Builtin if code.contains_key(&about.name) => {}
+                ToolRun::Builtin => errors.push(RegistryError::NoCode(about.name.clone())),
+                ToolRun::Http(_) => {
+                    code.insert(about.name.clone(), over_http(about));
+                }
+            }
+        }
+        if errors.is_empty() { Ok(Self { definitions, code }) } else { Err(errors) }
+    }
+
+    /// A tool by the name a caller wrote, whatever the role.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Tool<'_>> {
+        self.tool(self.definitions.get(name)?)
+    }
+
+    /// All tools in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = Tool<'_>> {
+        self.definitions.iter().filter_map(|definition| self.tool(definition))
+    }
+
+    /// The tools that a role sees, in the order of their names.
+    pub fn for_role<'a>(&'a self, role: &RoleName) -> impl Iterator<Item = Tool<'a>> {
+        self.definitions.for_role(role).filter_map(|definition| self.tool(definition))
+    }
+
+    fn tool<'a>(&'a self, definition: &'a Definition) -> Option<Tool<'a>> {
+        let code = self.code.get(&definition.tool().name)?;
+        Some(Tool { definition, code: code.as_ref() })
+    }
+}
