@@ -30,7 +30,7 @@ pub(super) fn run() -> Run {
 pub(super) async fn asked(model: &dyn Model, cancel: &CancellationToken) -> Result<Answer, ModelError> {
     let run = run();
     let messages = [Message::User { text: "?".to_owned() }];
-    let request = Request { run: &run, system: "", tools: &[], messages: &messages, max_tokens: 100 };
+    let request = Request { run: &run, seen: &[], system: "", tools: &[], messages: &messages, max_tokens: 100 };
     let (deltas, _pieces) = unbounded_channel();
     model.answer(request, &deltas, cancel).await
 }

@@ -97,6 +97,7 @@ impl Talk {
     pub async fn ask(&mut self, model: &dyn Model) -> Result<Answer, ModelError> {
         let request = Request {
             run: &self.run,
+            seen: &[],
             system: &self.system,
             tools: &self.tools,
             messages: &self.messages,

@@ -45,7 +45,7 @@ fn called(index: u64, id: &str) -> Vec<Value> {
 fn sent(messages: &[Message], thinking: Thinking) -> Value {
     let model = Anthropic { endpoint: endpoint(), max_tokens: None, temperature: None, thinking };
     let run = crate::model::testing::run();
-    let request = Request { run: &run, system: "", tools: &[], messages, max_tokens: 10 };
+    let request = Request { run: &run, seen: &[], system: "", tools: &[], messages, max_tokens: 10 };
     serde_json::from_slice(&request::body(&model, &request).unwrap()).unwrap()
 }
 
