@@ -58,7 +58,9 @@ fn refine(counts: &[u64], total: u64, from: usize, to: usize, end: usize) -> usi
         evidence(events, total, end.saturating_sub(start), counts.len())
     };
     let candidates = (from..to.min(end)).filter(|start| counts.get(*start).is_some_and(|count| *count > 0));
-    candidates.max_by(|left, right| weight_of(*left).total_cmp(&weight_of(*right)).then(right.cmp(left))).unwrap_or(from)
+    candidates
+        .max_by(|left, right| weight_of(*left).total_cmp(&weight_of(*right)).then(right.cmp(left)))
+        .unwrap_or(from)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of log records stay far below 2^52")]

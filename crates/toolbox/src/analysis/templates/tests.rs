@@ -60,7 +60,8 @@ fn accuracy(truth: &[String], found: &[Option<usize>]) -> (f64, f64) {
     }
     let right: Vec<usize> =
         by_truth.values().filter(|lines| by_found.values().any(|other| other == *lines)).map(BTreeSet::len).collect();
-    let share = |count: usize, of: usize| f64::from(u32::try_from(count).unwrap()) / f64::from(u32::try_from(of).unwrap());
+    let share =
+        |count: usize, of: usize| f64::from(u32::try_from(count).unwrap()) / f64::from(u32::try_from(of).unwrap());
     let (precision, recall) = (share(right.len(), by_found.len()), share(right.len(), by_truth.len()));
     (share(right.iter().sum(), truth.len()), 2.0 * precision * recall / (precision + recall))
 }
@@ -83,7 +84,11 @@ fn grouping_accuracy_on_loghub() {
         let mut templates = Templates::new(10_000);
         let found: Vec<_> = rows.iter().map(|row| templates.add(0, row[1])).collect();
         let (grouping, f1) = accuracy(&truth, &found);
-        println!("{:12} GA {grouping:.3} FGA {f1:.3} templates {}", path.file_stem().unwrap().display(), templates.len());
+        println!(
+            "{:12} GA {grouping:.3} FGA {f1:.3} templates {}",
+            path.file_stem().unwrap().display(),
+            templates.len()
+        );
         sums = (sums.0 + grouping, sums.1 + f1, sums.2 + 1.0);
     }
     println!("{:12} GA {:.3} FGA {:.3}", "mean", sums.0 / sums.2, sums.1 / sums.2);

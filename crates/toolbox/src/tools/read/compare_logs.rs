@@ -53,7 +53,8 @@ impl ReadTool for CompareLogs {
         let window = log_scope::window(args, reading.now, USUAL_WINDOW);
         let (catalog, limits, cancel) = (self.catalog.clone(), self.limits, reading.cancel.clone());
         let work = tokio::task::spawn_blocking(move || {
-            let both = Window { from: window.from.checked_sub(window.length()).unwrap_or(Timestamp::MIN), to: window.to };
+            let both =
+                Window { from: window.from.checked_sub(window.length()).unwrap_or(Timestamp::MIN), to: window.to };
             let opened = log_scope::open(&catalog, &service, both, &limits)?;
             compare(&opened, &service, window, both, limits, &cancel)
         });

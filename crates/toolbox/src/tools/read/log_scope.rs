@@ -50,15 +50,15 @@ pub(super) fn resolve(
         ));
     }
     if to.duration_since(from) > LONGEST {
-        problems.push(Problem::of("since", "a window of at most 31 days can be read; name a later `since` or an `until`"));
+        problems
+            .push(Problem::of("since", "a window of at most 31 days can be read; name a later `since` or an `until`"));
     }
-    let target = match args.service("service") {
-        Some(name) => target_of(catalog, &name).map_err(|problem| problems.push(problem)).ok(),
-        None => {
-            problems.push(Problem::of("service", "name a service; `list_services` lists them"));
-            None
-        }
-    };
+    let target = args
+        .service("service")
+        .ok_or_else(|| Problem::of("service", "name a service; `list_services` lists them"))
+        .and_then(|name| target_of(catalog, &name))
+        .map_err(|problem| problems.push(problem))
+        .ok();
     (target, problems)
 }
 
@@ -77,7 +77,9 @@ fn target_of(catalog: &Catalog, name: &ServiceName) -> Result<Target, Problem> {
         let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
         return Err(Problem::of(
             "service",
-            format!("no log files are configured for `{name}` (`logs` of the service); services that have some: {others}"),
+            format!(
+                "no log files are configured for `{name}` (`logs` of the service); services that have some: {others}"
+            ),
         ));
     };
     Ok(Target {

@@ -128,7 +128,8 @@ impl Tally {
         summary.insert("errors".to_owned(), self.errors.json());
         summary.insert("warnings".to_owned(), self.warnings.json());
         summary.insert("patterns_total".to_owned(), json!(self.seen.len()));
-        summary.insert("new_patterns".to_owned(), json!(self.seen.iter().filter(|seen| seen.counts.before == 0).count()));
+        summary
+            .insert("new_patterns".to_owned(), json!(self.seen.iter().filter(|seen| seen.counts.before == 0).count()));
         let onset = self.onset(&self.error_times, Level::Error).map(|time| (time, "errors"));
         let onset = onset.or_else(|| self.onset(&self.warning_times, Level::Warn).map(|time| (time, "warnings")));
         summary.insert("onset".to_owned(), json!(onset.map(|(time, _)| rfc3339(time))));
@@ -168,7 +169,10 @@ impl Tally {
             ));
         }
         if self.untimed > 0 {
-            reasons.push(format!("{} records without a time could not be compared: see them with search_logs", self.untimed));
+            reasons.push(format!(
+                "{} records without a time could not be compared: see them with search_logs",
+                self.untimed
+            ));
         }
         reasons
     }
@@ -179,11 +183,11 @@ impl Tally {
         patterns.sort_by(|left, right| by_importance(&left.1, &right.1));
         patterns.truncate(MOST_ROWS);
         let templates = self.templates;
-        patterns.into_iter().map(|(id, seen)| row(templates.text(id).unwrap_or_default(), seen)).collect()
+        patterns.into_iter().map(|(id, seen)| row(templates.text(id).as_deref(), &seen)).collect()
     }
 }
 
-fn row(pattern: String, seen: Seen) -> Value {
+fn row(pattern: Option<&str>, seen: &Seen) -> Value {
     json!({
         "pattern": pattern,
         "level": seen.level,

@@ -2,15 +2,15 @@ use serde_json::json;
 use warrant_kernel::domain::output::{Output, Rows};
 
 use super::tool;
-use crate::tools::read::log_scope::tests::{catalog, problems, read, shown, write};
+use crate::tools::read::log_scope::tests::{catalog, problems, read, shown, text, write};
 
 /// From 10:50 to 11:20: an order every ten seconds, a slow one each minute; from 11:10:07 on the pool gives nothing.
 fn an_incident() -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for second in 0..1_800 {
         let time = jiff::Timestamp::from_second(1_796_035_800 + second).unwrap();
         let mut line = |level: &str, message: &str| {
-            text.push_str(&format!("{{\"time\":\"{time}\",\"level\":\"{level}\",\"msg\":\"{message}\"}}\n"));
+            lines.push(format!("{{\"time\":\"{time}\",\"level\":\"{level}\",\"msg\":\"{message}\"}}"));
         };
         if second % 10 == 0 {
             line("info", &format!("order {} placed in {}ms", 7_000 + second, second % 90));
@@ -25,7 +25,7 @@ fn an_incident() -> String {
             line("error", &format!("no slot in pool main after {}ms", 500 + second));
         }
     }
-    text
+    text(lines)
 }
 
 fn items(output: &Output) -> &[serde_json::Value] {
@@ -39,7 +39,9 @@ fn items(output: &Output) -> &[serde_json::Value] {
 async fn what_the_model_sees() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", an_incident());
-    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"})).await.unwrap();
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+        .await
+        .unwrap();
     insta::assert_snapshot!(shown(&output), @r#"
     {
       "service": "checkout",
@@ -84,9 +86,11 @@ async fn what_the_model_sees() {
 #[tokio::test]
 async fn a_quiet_service_has_no_onset() {
     let dir = tempfile::tempdir().unwrap();
-    let quiet: String = an_incident().lines().filter(|line| !line.contains("pool")).map(|line| format!("{line}\n")).collect();
+    let quiet = text(an_incident().lines().filter(|line| !line.contains("pool")).map(str::to_owned));
     write(dir.path(), "app.log", quiet);
-    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"})).await.unwrap();
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+        .await
+        .unwrap();
     assert_eq!((&output.summary["onset"], &output.summary["new_patterns"]), (&json!(null), &json!(0)));
 }
 
@@ -94,22 +98,27 @@ async fn a_quiet_service_has_no_onset() {
 async fn warnings_tell_the_onset_where_errors_do_not() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", an_incident().replace("\"error\"", "\"warn\""));
-    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"})).await.unwrap();
-    assert_eq!((&output.summary["onset_of"], &output.summary["onset"]), (&json!("warnings"), &json!("2026-11-30T11:10:07.000Z")));
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&output.summary["onset_of"], &output.summary["onset"]),
+        (&json!("warnings"), &json!("2026-11-30T11:10:07.000Z"))
+    );
 }
 
 #[tokio::test]
 async fn a_flood_of_different_messages_is_bounded_and_the_rest_counted() {
     let dir = tempfile::tempdir().unwrap();
     let letters = |n: u32| char::from_digit(10 + n % 26, 36).unwrap();
-    let text: String = (0..30_000)
-        .map(|n| {
-            let word: String = [n, n / 26, n / 676, n / 17_576].map(letters).into_iter().collect();
-            format!("{} ERROR {word} {word}x {word}y\n", 1_796_037_000 + n / 100)
-        })
-        .collect();
-    write(dir.path(), "app.log", text);
-    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"})).await.unwrap();
+    let flood = text((0..30_000).map(|n| {
+        let word: String = [n, n / 26, n / 676, n / 17_576].map(letters).into_iter().collect();
+        format!("{} ERROR {word} {word}x {word}y", 1_796_037_000 + n / 100)
+    }));
+    write(dir.path(), "app.log", flood);
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+        .await
+        .unwrap();
     assert_eq!(output.summary["errors"], json!({"now": 30_000, "before": 0}));
     assert!(items(&output).len() <= 200);
     assert!(output.left_out.unwrap().contains("not by pattern"));
@@ -126,5 +135,8 @@ async fn records_without_a_time_are_told_as_not_compared() {
 #[test]
 fn a_window_in_the_future_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(problems(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2027-01-01T00:00:00Z"})).len(), 1);
+    assert_eq!(
+        problems(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2027-01-01T00:00:00Z"})).len(),
+        1
+    );
 }

@@ -128,7 +128,9 @@ impl Page {
             Order::NewestFirst => {
                 format!("{} older matches: page with cursor `{last}`, or narrow pattern or window", self.following)
             }
-            Order::OldestFirst => format!("more matches follow: page with cursor `{last}`, or narrow pattern or window"),
+            Order::OldestFirst => {
+                format!("more matches follow: page with cursor `{last}`, or narrow pattern or window")
+            }
         })
     }
 

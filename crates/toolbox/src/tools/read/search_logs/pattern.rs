@@ -12,7 +12,8 @@ const MOST_BYTES: usize = 10 << 20;
 const ERROR: &str = r#"(?i:err|fatal|crit|severe|panic|alert|emerg|exception|traceback)|[EF][0-9]{4} |" 5[0-9][0-9] "#;
 const WARN: &str = r#"(?i:warn|wrn)|W[0-9]{4} |" 4[0-9][0-9] "#;
 /// Levels as numbers: of JSON loggers, and in a syslog priority.
-const NUMBERS: &str = r#""(?:level|lvl|severity|levelname|loglevel|log\.level|severity_text)"\s*:\s*[0-9]|^<[0-9]{1,3}>"#;
+const NUMBERS: &str =
+    r#""(?:level|lvl|severity|levelname|loglevel|log\.level|severity_text)"\s*:\s*[0-9]|^<[0-9]{1,3}>"#;
 
 /// The matcher for the `pattern` and `ignore_case` of the arguments; none where every line may do.
 ///

@@ -47,8 +47,10 @@ impl Heads {
     pub fn is_head(self, line: &[u8]) -> bool {
         match self {
             Self::Timed => is_object(line) || stamp::leading(line).is_some() || logfmt::has_time(line),
-            Self::Untimed => line.first().is_some_and(|first| !first.is_ascii_whitespace() && !b"})".contains(first))
-                && !CONTINUATIONS.iter().any(|start| line.starts_with(start)),
+            Self::Untimed => {
+                line.first().is_some_and(|first| !first.is_ascii_whitespace() && !b"})".contains(first))
+                    && !CONTINUATIONS.iter().any(|start| line.starts_with(start))
+            }
         }
     }
 }

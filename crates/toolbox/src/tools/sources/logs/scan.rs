@@ -86,9 +86,17 @@ struct Part<'l> {
 impl<'s> Scan<'s> {
     /// A scan of `window` for records of which a line matches; for all of them without a matcher.
     #[must_use]
-    pub fn new(window: Window, matcher: Option<&'s RegexMatcher>, limits: Limits, cancel: &'s CancellationToken) -> Self {
-        let searcher =
-            SearcherBuilder::new().line_number(false).bom_sniffing(false).binary_detection(BinaryDetection::none()).build();
+    pub fn new(
+        window: Window,
+        matcher: Option<&'s RegexMatcher>,
+        limits: Limits,
+        cancel: &'s CancellationToken,
+    ) -> Self {
+        let searcher = SearcherBuilder::new()
+            .line_number(false)
+            .bom_sniffing(false)
+            .binary_detection(BinaryDetection::none())
+            .build();
         Self { window, matcher, limits, cancel, searcher, unpacked: 0, report: Report::default() }
     }
 
@@ -154,7 +162,9 @@ impl<'s> Scan<'s> {
         let file = part.file;
         self.report.files.push(file.name.clone());
         if self.report.bytes >= self.limits.read {
-            self.report.notes.push(format!("`{}` was not read: the call has read its share; narrow the window", file.name));
+            self.report
+                .notes
+                .push(format!("`{}` was not read: the call has read its share; narrow the window", file.name));
             return Ok(ControlFlow::Continue(()));
         }
         let unpacked = match content::unpack(file) {
@@ -208,8 +218,13 @@ impl<'s> Scan<'s> {
     ) -> Result<ControlFlow<()>, ReadError> {
         let file = part.file;
         let mut blocks = Blocks::new(text, part.nature.heads, offset, self.limits.block);
-        let context =
-            Context { file: &file.name, nature: part.nature, window: self.window, limits: self.limits, numbered: offset == 0 };
+        let context = Context {
+            file: &file.name,
+            nature: part.nature,
+            window: self.window,
+            limits: self.limits,
+            numbered: offset == 0,
+        };
         let mut records = Records::new(context);
         let mut flow = ControlFlow::Continue(());
         while let Some(block) = blocks.next_block() {
@@ -228,7 +243,10 @@ impl<'s> Scan<'s> {
         self.report.bytes += blocks.bytes_read();
         if let Some(error) = blocks.broke() {
             let read = blocks.bytes_read();
-            self.report.notes.push(format!("`{}` broke off after {read} bytes of text: {error}; what came before was used", file.name));
+            self.report.notes.push(format!(
+                "`{}` broke off after {read} bytes of text: {error}; what came before was used",
+                file.name
+            ));
         }
         if blocks.long_lines() > 0 {
             self.report.notes.push(format!(

@@ -34,7 +34,8 @@ fn local_time_is_told_by_the_time_of_modification() {
 
 #[test]
 fn times_that_do_not_fit_are_taken_for_utc() {
-    for text in ["2026-11-30 11:17:18 a\n", "2026-11-29 09:05:18 a\n", "2026-11-30T12:05:18+01:00 a\n", "no time\n", ""] {
+    for text in ["2026-11-30 11:17:18 a\n", "2026-11-29 09:05:18 a\n", "2026-11-30T12:05:18+01:00 a\n", "no time\n", ""]
+    {
         let (_dir, file) = written(text);
         assert_eq!(nature(&file, None).unwrap().zone.offset, Offset::UTC, "{text}");
     }

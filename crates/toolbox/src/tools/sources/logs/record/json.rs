@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::analysis::level::Level;
 use crate::tools::sources::logs::record::Head;
@@ -46,7 +46,9 @@ impl<'l> Found<'l> {
             "level" | "severity" | "lvl" | "log.level" | "levelname" | "loglevel" | "severity_text" => {
                 self.level = self.level.or_else(|| value.level());
             }
-            "msg" | "message" | "log" | "body" | "event" | "@message" => self.message = self.message.take().or(value.text()),
+            "msg" | "message" | "log" | "body" | "event" | "@message" => {
+                self.message = self.message.take().or(value.text());
+            }
             "err" | "error" | "exception" | "error.message" => self.error = self.error.take().or(value.text()),
             _ => {}
         }
@@ -110,7 +112,10 @@ impl<'l> Value<'l> {
     fn level(&self) -> Option<Level> {
         match self {
             Self::Text(text) => Level::from_word(text.trim().as_bytes()),
-            #[expect(clippy::cast_possible_truncation, reason = "levels are small whole numbers; what is not is no level")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "levels are small whole numbers; what is not is no level"
+            )]
             Self::Number(number) => Level::from_number(*number as i64),
             Self::Object(_) | Self::Other => None,
         }

@@ -34,7 +34,8 @@ fn glog(line: &[u8]) -> Option<Level> {
 fn word(text: &[u8]) -> Option<Level> {
     let early = text.get(..text.len().min(WITHIN))?;
     early.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(WORDS).find_map(|word| {
-        let marked = word.first().is_some_and(|byte| b"[<(".contains(byte)) || word.last().is_some_and(|byte| b":]>)|".contains(byte));
+        let marked = word.first().is_some_and(|byte| b"[<(".contains(byte))
+            || word.last().is_some_and(|byte| b":]>)|".contains(byte));
         word.split(|byte| b"[]<>():|,;\"".contains(byte)).filter(|part| !part.is_empty()).find_map(|part| {
             let part = part.rsplit(|byte| *byte == b'.').next().unwrap_or(part);
             let capitals = part.len() > 1 && part.iter().all(u8::is_ascii_uppercase);

@@ -40,7 +40,10 @@ pub(super) fn parse(line: &[u8]) -> Option<Head<'_>> {
 /// Whether the line begins with pairs of which one is a time: such a line is a head wherever the time stands.
 pub(super) fn has_time(line: &[u8]) -> bool {
     let begins = line.iter().take(32).position(|byte| *byte == b'=').is_some_and(|at| {
-        at > 0 && line.get(..at).is_some_and(|key| key.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.@-".contains(byte)))
+        at > 0
+            && line
+                .get(..at)
+                .is_some_and(|key| key.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.@-".contains(byte)))
     });
     begins
         && Pairs(line).take(MOST_PAIRS).any(|(key, value)| {

@@ -12,9 +12,21 @@ fn read(line: &str) -> (bool, Level, String) {
 fn json_lines_of_the_usual_libraries() {
     let cases = [
         (r#"{"time":"2026-11-30T11:05:18Z","level":"error","msg":"no route","port":80}"#, Level::Error, "no route"),
-        (r#"{"level":50,"time":1796036718123,"pid":1,"msg":"no route","err":{"type":"E","message":"refused"}}"#, Level::Error, "no route: refused"),
-        (r#"{"@timestamp":"2026-11-30T11:05:18.000Z","log.level":"WARN","message":"slow","error":"took long"}"#, Level::Warn, "slow: took long"),
-        (r#"{"severity":"CRITICAL","timestamp":"2026-11-30T11:05:18Z","message":"a \"quoted\" one"}"#, Level::Error, "a \"quoted\" one"),
+        (
+            r#"{"level":50,"time":1796036718123,"pid":1,"msg":"no route","err":{"type":"E","message":"refused"}}"#,
+            Level::Error,
+            "no route: refused",
+        ),
+        (
+            r#"{"@timestamp":"2026-11-30T11:05:18.000Z","log.level":"WARN","message":"slow","error":"took long"}"#,
+            Level::Warn,
+            "slow: took long",
+        ),
+        (
+            r#"{"severity":"CRITICAL","timestamp":"2026-11-30T11:05:18Z","message":"a \"quoted\" one"}"#,
+            Level::Error,
+            "a \"quoted\" one",
+        ),
         (r#"{"ts":1796036718.12,"level":"info","message":"é ok"}"#, Level::Info, "é ok"),
         (r#"{"log":"hello\n","stream":"stderr","time":"2026-11-30T11:05:18.1Z"}"#, Level::Unknown, "hello\n"),
     ];
@@ -38,7 +50,10 @@ fn logfmt_lines() {
         read(r#"ts=2026-11-30T11:05:18Z level=warn msg="pool \"main\" is full" err="no slot" n=3"#),
         (true, Level::Warn, r#"pool \"main\" is full: no slot"#.to_owned())
     );
-    assert_eq!(read(r#"level=error caller=a.go:1 time="2026-11-30T11:05:18Z" msg=x"#), (true, Level::Error, "x".to_owned()));
+    assert_eq!(
+        read(r#"level=error caller=a.go:1 time="2026-11-30T11:05:18Z" msg=x"#),
+        (true, Level::Error, "x".to_owned())
+    );
 }
 
 #[test]
@@ -77,7 +92,7 @@ fn heads_of_files_with_and_without_times() {
     assert!(Heads::Untimed.is_head(b"listening"));
     assert!(!Heads::Untimed.is_head(b"    at x"));
     assert!(!Heads::Timed.is_head(b"java.lang.IllegalStateException: no slot"));
-    assert!(Heads::Timed.is_head(br#"caller=a.go:1 level=info ts=2026-11-30T11:05:18Z"#));
+    assert!(Heads::Timed.is_head(b"caller=a.go:1 level=info ts=2026-11-30T11:05:18Z"));
 }
 
 proptest! {

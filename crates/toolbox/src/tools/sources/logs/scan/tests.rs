@@ -27,14 +27,22 @@ const ALL: Window = Window { from: Timestamp::MIN, to: Timestamp::MAX };
 
 /// Small enough that a few kB show what it takes gigabytes for otherwise.
 fn small() -> Limits {
-    Limits { block: 512, fine: 256, record_bytes: 300, record_lines: 4, disorder: SignedDuration::from_secs(3), ..Limits::default() }
+    Limits {
+        block: 512,
+        fine: 256,
+        record_bytes: 300,
+        record_lines: 4,
+        disorder: SignedDuration::from_secs(3),
+        ..Limits::default()
+    }
 }
 
 type Shown = (Option<i64>, Option<u64>, String);
 
 fn scanned(found: &Found, window: Window, pattern: Option<&str>, limits: Limits) -> (Vec<Shown>, Report) {
     let cancel = CancellationToken::new();
-    let matcher = pattern.map(|pattern| RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(pattern).unwrap());
+    let matcher =
+        pattern.map(|pattern| RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(pattern).unwrap());
     let mut scan = Scan::new(window, matcher.as_ref(), limits, &cancel);
     let mut shown = Vec::new();
     for log in &found.logs {
@@ -66,6 +74,12 @@ fn log_of(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Found) {
     (dir, found)
 }
 
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    text.push('\n');
+    text
+}
+
 fn texts(shown: &[Shown]) -> Vec<&str> {
     shown.iter().map(|(_, _, text)| text.as_str()).collect()
 }
@@ -82,7 +96,8 @@ fn a_match_anywhere_in_a_record_shows_the_whole_record_once() {
 
 #[test]
 fn a_long_record_is_bounded_and_the_line_that_matched_still_shown() {
-    let text = format!("1796036400 failed\n{}\tat Needle\n{}1796036402 b\n", "\tat x\n".repeat(40), "\tat y\n".repeat(5));
+    let text =
+        format!("1796036400 failed\n{}\tat Needle\n{}1796036402 b\n", "\tat x\n".repeat(40), "\tat y\n".repeat(5));
     let (_dir, found) = log_of(text);
     let limits = Limits { block: 64 << 10, ..small() };
     let (shown, _) = scanned(&found, ALL, Some("Needle"), limits);
@@ -108,7 +123,10 @@ fn rotated_files_are_read_in_order_plain_gzip_and_zstd() {
     assert_eq!(report.files, ["app.log.3.zst", "app.log.2.gz", "app.log.1", "app.log"]);
     // What was rotated away before a file of the window began is not read.
     let (shown, report) = scanned(&found, seconds(25, 60), None, small());
-    assert_eq!((texts(&shown), report.files), (vec!["1796036430 four"], vec!["app.log.1".to_owned(), "app.log".to_owned()]));
+    assert_eq!(
+        (texts(&shown), report.files),
+        (vec!["1796036430 four"], vec!["app.log.1".to_owned(), "app.log".to_owned()])
+    );
 }
 
 #[test]
@@ -130,7 +148,7 @@ fn rs_01_decompression_ends_at_its_budget_and_says_so() {
 #[test]
 fn of_a_corrupt_gzip_file_what_could_be_read_is_used() {
     let dir = tempfile::tempdir().unwrap();
-    let text: String = (0..20_000).map(|n| format!("{} {:x} line\n", START + n, n * 7_919)).collect();
+    let text = lines((0..20_000).map(|n| format!("{} {:x} line", START + n, n * 7_919)));
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(text.as_bytes()).unwrap();
     let mut packed = gz.finish().unwrap();
@@ -170,7 +188,11 @@ fn a_file_that_rotates_vanishes_or_shrinks_while_it_is_read_ends_nothing() {
     let (dir, found) = log_of("1796036400 a\n".repeat(5_000));
     fs::rename(dir.path().join("app.log"), dir.path().join("app.log.1")).unwrap();
     fs::write(dir.path().join("app.log"), "1796036500 new\n").unwrap();
-    assert_eq!(scanned(&found, ALL, Some("a"), small()).0.len(), 5_000, "an open file is read whatever its name is now");
+    assert_eq!(
+        scanned(&found, ALL, Some("a"), small()).0.len(),
+        5_000,
+        "an open file is read whatever its name is now"
+    );
     fs::File::options().write(true).open(dir.path().join("app.log.1")).unwrap().set_len(13 * 10).unwrap();
     assert_eq!(scanned(&found, ALL, Some("a"), small()).0.len(), 10);
     fs::remove_file(dir.path().join("app.log.1")).unwrap();
@@ -202,7 +224,7 @@ fn a_cancel_ends_the_work() {
 
 #[test]
 fn a_narrow_window_of_a_large_file_costs_the_window() {
-    let text: String = (0..200_000).map(|n| format!("{}.{} request served\n", START + n / 20, n % 20)).collect();
+    let text = lines((0..200_000).map(|n| format!("{}.{} request served", START + n / 20, n % 20)));
     let (_dir, found) = log_of(&text);
     let limits = Limits { disorder: SignedDuration::from_secs(2), fine: 4 << 10, ..Limits::default() };
     let (shown, report) = scanned(&found, seconds(5_000, 5_009), Some("served"), limits);
@@ -212,7 +234,10 @@ fn a_narrow_window_of_a_large_file_costs_the_window() {
 
 /// A record: how far its time is behind the newest so far, how far time goes on, its continuation lines.
 fn records() -> impl Strategy<Value = Vec<(i64, i64, Vec<String>)>> {
-    prop::collection::vec((0_i64..3, prop_oneof![8 => 0_i64..2, 1 => 5_i64..60], prop::collection::vec("\t[a-z]{0,40}", 0..4)), 1..150)
+    prop::collection::vec(
+        (0_i64..3, prop_oneof![8 => 0_i64..2, 1 => 5_i64..60], prop::collection::vec("\t[a-z]{0,40}", 0..4)),
+        1..150,
+    )
 }
 
 proptest! {

@@ -1,8 +1,8 @@
 //! The forms of a time, read from bytes without allocation. Each form leaves the reader where it was if it does not fit.
 
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::Offset;
-use jiff::Timestamp;
 
 use super::Stamp;
 
@@ -45,9 +45,10 @@ impl<'l> Reader<'l> {
     fn run(&mut self) -> Option<(i64, usize)> {
         let rest = self.line.get(self.at..)?;
         let length = rest.iter().take(19).take_while(|byte| byte.is_ascii_digit()).count();
-        let value = rest.get(..length)?.iter().fold(0_i64, |sum, digit| {
-            sum.saturating_mul(10).saturating_add(i64::from(digit - b'0'))
-        });
+        let value = rest
+            .get(..length)?
+            .iter()
+            .fold(0_i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
         self.at += length;
         (length > 0).then_some((value, length))
     }
@@ -247,7 +248,8 @@ impl<'l> Reader<'l> {
             2 if !spaced => (value, 0),
             _ => return None,
         };
-        let seconds = i32::try_from(sign * (hours * 3_600 + minutes * 60)).ok().filter(|_| minutes < 60 && hours <= 14)?;
+        let seconds =
+            i32::try_from(sign * (hours * 3_600 + minutes * 60)).ok().filter(|_| minutes < 60 && hours <= 14)?;
         let offset = Offset::from_seconds(seconds).ok()?;
         self.ends_word().then_some(offset)
     }
