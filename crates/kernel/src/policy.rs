@@ -11,6 +11,11 @@ mod entities;
 
 mod decide;
 
+pub mod cases;
+
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -120,6 +125,7 @@ pub struct Explanation {
 pub struct Policy {
     schema: cedar_policy::Schema,
     schema_text: String,
+    roles: BTreeSet<RoleName>,
     set: cedar_policy::PolicySet,
     sources: BTreeMap<String, PolicySource>,
     authorizer: cedar_policy::Authorizer,

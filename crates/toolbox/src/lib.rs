@@ -11,4 +11,6 @@ pub mod catalog;
 
 pub mod analysis;
 
+pub mod runbook;
+
 pub mod tools;

@@ -10,6 +10,9 @@ mod shape;
 
 mod rules;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -18,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::call::definition::Definition;
 use crate::call::tool::{Arguments, Problem, Services};
 use crate::domain::name::ToolName;
-use crate::domain::tool::ArgSpec;
+use crate::domain::tool::{ArgSpec, ArgType};
 
 use rules::Sense;
 
@@ -67,7 +70,11 @@ fn check_object(
         }
         match rules::check(spec, value, sense) {
             Ok(made) => {
-                absolute.insert(name.clone(), made.unwrap_or_else(|| value.clone()));
+                let made = made.unwrap_or_else(|| value.clone());
+                if spec.kind != ArgType::Time {
+                    *value = made.clone();
+                }
+                absolute.insert(name.clone(), made);
             }
             Err(message) => problems.push(Problem { pointer, message }),
         }

@@ -18,6 +18,9 @@ mod tighten;
 
 mod schema;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;

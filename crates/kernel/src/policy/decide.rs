@@ -16,7 +16,7 @@ pub(super) struct Decided {
 }
 
 pub(super) fn decide(policy: &Policy, question: &Question<'_>) -> Decided {
-    let asked = match entities::build(question, &policy.schema) {
+    let asked = match entities::build(question, policy) {
         Ok(asked) => asked,
         Err(error) => {
             let reason = format!("policy could not be asked, so the answer is no: {error}");

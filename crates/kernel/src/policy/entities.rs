@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cedar_policy::{
-    Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression, Schema,
-};
+use cedar_policy::{Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression};
 use serde_json::Value;
 
 use crate::domain::run::Trigger;
@@ -12,10 +10,11 @@ use crate::domain::target::{Target, TargetKind};
 use crate::domain::time;
 use crate::domain::tool::ArgType;
 
-use super::{Question, schema};
+use super::{Policy, Question, schema};
 
 /// Deeper paths than these have no parents beyond; a policy on a parent then says nothing, and nothing is permitted.
 const MAX_DEPTH: usize = 64;
+const MAX_TOLD: usize = 400;
 
 /// A question in Cedar's form.
 pub(super) struct Asked {
@@ -24,16 +23,24 @@ pub(super) struct Asked {
 }
 
 /// Builds the request and its entities; any misfit with the schema is told, and then the answer is "no".
-pub(super) fn build(question: &Question<'_>, schema: &Schema) -> Result<Asked, String> {
+///
+/// Cedar checks the request. The entities are made here and nowhere else, each with the attributes that the schema
+/// gives it, so checking them again, with the actions of all tools beside them, would only cost: twice what deciding does.
+pub(super) fn build(question: &Question<'_>, policy: &Policy) -> Result<Asked, String> {
     let principal = uid("Run", question.run.investigation.as_str())?;
     let action = uid("Action", question.tool.name.as_str())?;
+    if !policy.roles.contains(&question.run.role) {
+        return Err(format!("there is no role `{}`", question.run.role));
+    }
     let resource = uid(schema::resource_type(question.target.kind), &resource_id(question.target)?)?;
     let request =
-        Request::new(principal.clone(), action, resource.clone(), context(question)?, Some(schema)).map_err(told)?;
+        Request::new(principal.clone(), action.clone(), resource.clone(), context(question)?, Some(&policy.schema))
+            .map_err(told)?;
     let mut known = Known::default();
-    run(question, principal, &mut known)?;
-    target(question.target, resource, &mut known)?;
-    let entities = Entities::from_entities(known.0.into_values(), Some(schema)).map_err(told)?;
+    known.add(&action, Attributes::new(), HashSet::from([uid("Action", question.tool.risk.as_str())?]))?;
+    run(question, &principal, &mut known)?;
+    target(question.target, &resource, &mut known)?;
+    let entities = Entities::from_entities(known.0.into_values(), None).map_err(told)?;
     Ok(Asked { request, entities })
 }
 
@@ -44,7 +51,8 @@ fn told(error: impl std::error::Error) -> String {
         text = format!("{text}: {cause}");
         source = cause.source();
     }
-    text
+    // Cedar quotes what it can't take, and an argument may be long.
+    text.chars().take(MAX_TOLD).collect()
 }
 
 fn uid(kind: &str, id: &str) -> Result<EntityUid, String> {
@@ -65,7 +73,7 @@ impl Known {
     }
 }
 
-fn run(question: &Question<'_>, principal: EntityUid, known: &mut Known) -> Result<(), String> {
+fn run(question: &Question<'_>, principal: &EntityUid, known: &mut Known) -> Result<(), String> {
     let run = question.run;
     let person = uid("Person", run.requester.person.as_str())?;
     let groups = run.requester.groups.iter().map(|group| uid("Group", group)).collect::<Result<_, _>>()?;
@@ -83,7 +91,7 @@ fn run(question: &Question<'_>, principal: EntityUid, known: &mut Known) -> Resu
         let service = uid("Service", service.as_str())?;
         attributes.insert("service".to_owned(), RestrictedExpression::new_entity_uid(service));
     }
-    known.add(&principal, attributes, HashSet::from([uid("Role", run.role.as_str())?]))
+    known.add(principal, attributes, HashSet::from([uid("Role", run.role.as_str())?]))
 }
 
 /// A path is named by its source and itself, since two roots may hold the same path.
@@ -106,7 +114,7 @@ fn path_parts(target: &Target) -> impl Iterator<Item = &str> {
     target.name.split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
-fn target(target: &Target, resource: EntityUid, known: &mut Known) -> Result<(), String> {
+fn target(target: &Target, resource: &EntityUid, known: &mut Known) -> Result<(), String> {
     let source = uid("Source", target.source.as_str())?;
     let mut parents = HashSet::from([source]);
     if let Some(environment) = &target.environment {
@@ -123,12 +131,12 @@ fn target(target: &Target, resource: EntityUid, known: &mut Known) -> Result<(),
             parents.insert(uid("Path", &id)?);
         }
     }
-    parents.remove(&resource);
+    parents.remove(resource);
     let mut attributes = Attributes::from([("name".to_owned(), RestrictedExpression::new_string(target.name.clone()))]);
     if let Some(owner) = &target.owner {
         attributes.insert("owner".to_owned(), RestrictedExpression::new_entity_uid(uid("Person", owner.as_str())?));
     }
-    known.add(&resource, attributes, parents)
+    known.add(resource, attributes, parents)
 }
 
 fn context(question: &Question<'_>) -> Result<Context, String> {

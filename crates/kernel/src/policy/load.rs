@@ -33,7 +33,14 @@ pub(super) fn load<'t>(
         loading.errors.dedup();
         return Err(loading.errors);
     }
-    Ok(Policy { schema, schema_text, set: loading.set, sources: loading.sources, authorizer: Authorizer::new() })
+    Ok(Policy {
+        schema,
+        schema_text,
+        roles: roles.clone(),
+        set: loading.set,
+        sources: loading.sources,
+        authorizer: Authorizer::new(),
+    })
 }
 
 #[derive(Default)]
@@ -116,14 +123,13 @@ impl Loading {
 
     fn validate(&mut self, schema: &Schema, texts: &[PolicyText<'_>]) {
         let result = Validator::new(schema.clone()).validate(&self.set, ValidationMode::Strict);
-        let mut found: Vec<(String, DetailedError)> = Vec::new();
-        for error in result.validation_errors() {
-            found.push((id_of(error.policy_id()), DetailedError::from(error)));
-        }
-        // A policy that can never apply, or that reads otherwise than it looks, is a mistake too.
-        for warning in result.validation_warnings() {
-            found.push((id_of(warning.policy_id()), DetailedError::from(warning)));
-        }
+        let mut found: Vec<(String, DetailedError)> =
+            result.validation_errors().map(|error| (id_of(error.policy_id()), error.into())).collect();
+        // A policy that can never apply, or that reads otherwise than it looks, is a mistake too. Where a policy has
+        // errors, that it can never apply follows from them.
+        let mistaken: BTreeSet<String> = found.iter().map(|(id, _)| id.clone()).collect();
+        let warned = result.validation_warnings().map(|warning| (id_of(warning.policy_id()), warning.into()));
+        found.extend(warned.filter(|(id, _)| !mistaken.contains(id)));
         for (id, told) in found {
             let Some(source) = self.sources.get(&id) else { continue };
             let (file, begins) = (source.file.clone(), source.line);
@@ -149,11 +155,18 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 fn sentence(told: &DetailedError) -> String {
-    let message = told.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = visible(&told.message.split_whitespace().collect::<Vec<_>>().join(" "));
     match &told.help {
         Some(help) => format!("{message}; {help}"),
         None => message,
     }
+}
+
+/// Characters that turn the text around, or show as nothing, written out.
+fn visible(text: &str) -> String {
+    let hidden =
+        |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{206f}' | '\u{feff}');
+    text.chars().map(|c| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 /// The line on which `part` begins at or after byte `from`, and the byte where it ends.

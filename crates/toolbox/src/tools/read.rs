@@ -28,6 +28,10 @@ pub mod http_check;
 
 pub mod http_tool;
 
+pub mod search_runbooks;
+
+pub mod read_runbook;
+
 pub mod log_scope;
 
 pub mod search_logs;

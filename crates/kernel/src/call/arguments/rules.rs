@@ -34,8 +34,7 @@ pub(in crate::call) struct Sense<'a> {
 pub(super) fn check(spec: &ArgSpec, value: &Value, sense: &Sense<'_>) -> Result<Option<Value>, String> {
     match spec.kind {
         ArgType::Int => int(spec, value).map(Some),
-        ArgType::Bool => Ok(None),
-        ArgType::Enum => Ok(None),
+        ArgType::Bool | ArgType::Enum => Ok(None),
         ArgType::Service
         | ArgType::Time
         | ArgType::Duration

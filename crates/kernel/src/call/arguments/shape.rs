@@ -85,6 +85,7 @@ fn unknown(name: &str, tool: &ToolDefinition, given: &Map<String, Value>) -> Pro
 
 fn wrong_type(at: &str, value: &Value, tool: &ToolDefinition) -> String {
     let spec = at.strip_prefix('/').and_then(|name| tool.args.get(name));
+    let kind = spec.map(|spec| spec.kind);
     let wanted = spec.map_or("an object", |spec| super::rules::wanted(spec.kind));
     let came = type_of(value);
     let hint = match value {
@@ -92,6 +93,7 @@ fn wrong_type(at: &str, value: &Value, tool: &ToolDefinition) -> String {
         Value::String(text) if text.trim().parse::<i64>().is_ok() || text == "true" || text == "false" => {
             "; write it without quotes"
         }
+        Value::Number(_) if matches!(kind, Some(ArgType::Duration)) => "; say of what, as in `90s` or `15m`",
         Value::Number(_) | Value::Bool(_) if wanted.starts_with("a text") => "; write it in quotes",
         _ => "",
     };

@@ -42,7 +42,7 @@ fn broken(raw: &str, error: &serde_json::Error) -> String {
     let told = error.to_string();
     let what = told.rsplit_once(" at line ").map_or(told.as_str(), |(what, _)| what);
     let (line, column) = (error.line(), error.column());
-    let at = offset(raw, line, column);
+    let at = if error.is_eof() { raw.len() } else { offset(raw, line, column) };
     let before = raw.get(..at).unwrap_or(raw);
     let after = raw.get(at..).unwrap_or("");
     let skipped = before.chars().count().saturating_sub(AROUND);

@@ -60,7 +60,7 @@ pub(super) fn apply(mut document: Document<'_>, tool: &mut ToolDefinition, fault
         faults.at(document.place("tier_floor"), tool::NO_FLOOR);
     }
     if let Some(roles) = document.take::<Vec<RoleName>>("roles", faults) {
-        narrow_roles(roles, tool, faults);
+        narrow_roles(&roles, tool, faults);
     }
     if let Some(parallel) = document.take::<bool>("parallel_safe", faults) {
         if parallel.value && !tool.parallel_safe {
@@ -104,8 +104,8 @@ pub(super) fn apply(mut document: Document<'_>, tool: &mut ToolDefinition, fault
     }
 }
 
-fn narrow_roles(roles: Placed<Vec<RoleName>>, tool: &mut ToolDefinition, faults: &mut Faults<'_>) {
-    tool::check_roles(&roles, faults);
+fn narrow_roles(roles: &Placed<Vec<RoleName>>, tool: &mut ToolDefinition, faults: &mut Faults<'_>) {
+    tool::check_roles(roles, faults);
     for role in roles.value.iter().filter(|role| !tool.roles.contains(role)) {
         faults.at(roles.at, format!("role `{role}` does not see the built-in tool, and tightening can't show it"));
     }

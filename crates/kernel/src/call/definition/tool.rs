@@ -41,8 +41,8 @@ const RESERVED: [&str; 7] = ["read", "write", "shell", "network", "dangerous", "
 
 const MAX_DESCRIPTION: usize = 800;
 const MAX_CHARS: std::ops::RangeInclusive<usize> = 500..=100_000;
-const MAX_TIMEOUT: Duration = Duration::from_secs(300);
-const MAX_CACHE: Duration = Duration::from_secs(600);
+const MAX_TIMEOUT: Duration = Duration::from_mins(5);
+const MAX_CACHE: Duration = Duration::from_mins(10);
 
 /// Reads a definition, and the line on which it names itself.
 pub(super) fn read(
