@@ -27,7 +27,7 @@ const USUAL_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 /// The tool, reading what `catalog` names.
 #[must_use]
-pub fn compare_logs(catalog: Arc<Catalog>) -> Arc<dyn ReadTool> {
+pub fn tool(catalog: Arc<Catalog>) -> Arc<dyn ReadTool> {
     Arc::new(CompareLogs { catalog, limits: Limits { read: 2 << 30, ..Limits::default() } })
 }
 

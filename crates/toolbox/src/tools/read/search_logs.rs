@@ -33,7 +33,7 @@ const USUAL_LIMIT: usize = 200;
 
 /// The tool, reading what `catalog` names.
 #[must_use]
-pub fn search_logs(catalog: Arc<Catalog>) -> Arc<dyn ReadTool> {
+pub fn tool(catalog: Arc<Catalog>) -> Arc<dyn ReadTool> {
     Arc::new(SearchLogs { catalog, limits: Limits::default() })
 }
 

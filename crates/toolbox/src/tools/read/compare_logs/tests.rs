@@ -1,7 +1,7 @@
 use serde_json::json;
 use warrant_kernel::domain::output::{Output, Rows};
 
-use super::compare_logs;
+use super::tool;
 use crate::tools::read::log_scope::tests::{catalog, problems, read, shown, text, write};
 
 /// From 10:50 to 11:20: an order every ten seconds, a slow one each minute; from 11:10:07 on the pool gives nothing.
@@ -39,7 +39,7 @@ fn items(output: &Output) -> &[serde_json::Value] {
 async fn what_the_model_sees() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", an_incident());
-    let output = read(&compare_logs(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
         .await
         .unwrap();
     insta::assert_snapshot!(shown(&output), @r#"
@@ -88,7 +88,7 @@ async fn a_quiet_service_has_no_onset() {
     let dir = tempfile::tempdir().unwrap();
     let quiet = text(an_incident().lines().filter(|line| !line.contains("pool")).map(str::to_owned));
     write(dir.path(), "app.log", quiet);
-    let output = read(&compare_logs(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
         .await
         .unwrap();
     assert_eq!((&output.summary["onset"], &output.summary["new_patterns"]), (&json!(null), &json!(0)));
@@ -98,7 +98,7 @@ async fn a_quiet_service_has_no_onset() {
 async fn warnings_tell_the_onset_where_errors_do_not() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", an_incident().replace("\"error\"", "\"warn\""));
-    let output = read(&compare_logs(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
         .await
         .unwrap();
     assert_eq!(
@@ -116,7 +116,7 @@ async fn a_flood_of_different_messages_is_bounded_and_the_rest_counted() {
         format!("{} ERROR {word} {word}x {word}y", 1_796_037_000 + n / 100)
     }));
     write(dir.path(), "app.log", flood);
-    let output = read(&compare_logs(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
         .await
         .unwrap();
     assert_eq!(output.summary["errors"], json!({"now": 30_000, "before": 0}));
@@ -128,7 +128,7 @@ async fn a_flood_of_different_messages_is_bounded_and_the_rest_counted() {
 async fn records_without_a_time_are_told_as_not_compared() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", "started\nlistening\n");
-    let output = read(&compare_logs(catalog(dir.path())), json!({"service": "checkout"})).await.unwrap();
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout"})).await.unwrap();
     assert_eq!(output.left_out.unwrap(), "2 records without a time could not be compared: see them with search_logs");
 }
 
@@ -136,7 +136,7 @@ async fn records_without_a_time_are_told_as_not_compared() {
 fn a_window_in_the_future_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(
-        problems(&compare_logs(catalog(dir.path())), json!({"service": "checkout", "since": "2027-01-01T00:00:00Z"})).len(),
+        problems(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2027-01-01T00:00:00Z"})).len(),
         1
     );
 }

@@ -5,7 +5,7 @@ use warrant_kernel::domain::output::{Output, Rows};
 use warrant_kernel::domain::target::TargetKind;
 
 use super::pattern::matcher;
-use super::{Level, search_logs};
+use super::{Level, tool};
 use crate::tools::read::log_scope::tests::{NOW, args, catalog, problems, read, shown, text, write};
 use crate::tools::sources::logs::record::parse;
 
@@ -33,7 +33,7 @@ async fn what_the_model_sees() {
          2026-11-30 11:05:20,000 INFO [pay] done\n",
     );
     let output =
-        read(&search_logs(catalog(dir.path())), json!({"service": "checkout", "pattern": "pool|slot"})).await.unwrap();
+        read(&tool(catalog(dir.path())), json!({"service": "checkout", "pattern": "pool|slot"})).await.unwrap();
     insta::assert_snapshot!(shown(&output), @r#"
     {
       "service": "checkout",
@@ -74,7 +74,7 @@ async fn pages_together_hold_every_match_once_in_both_orders() {
     write(dir.path(), "app.log.1", text((0..50).map(line)));
     write(dir.path(), "app.log", text((50..100).map(line)));
     write(dir.path(), "error.log", text((0..100).step_by(2).map(line)));
-    let tool = search_logs(catalog(dir.path()));
+    let tool = tool(catalog(dir.path()));
     for order in ["newest", "oldest"] {
         let mut pages: Vec<Vec<String>> = Vec::new();
         let mut cursor: Option<String> = None;
@@ -103,7 +103,7 @@ async fn pages_together_hold_every_match_once_in_both_orders() {
 async fn oldest_first_ends_once_the_page_is_full_and_says_that_counts_are_not_whole() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", text((0..3_000).map(|n| format!("{} failed", 1_796_034_100 + n))));
-    let tool = search_logs(catalog(dir.path()));
+    let tool = tool(catalog(dir.path()));
     let oldest =
         read(&tool, json!({"service": "checkout", "pattern": "failed", "order": "oldest", "limit": 10})).await.unwrap();
     assert_eq!((oldest.matched, &oldest.summary["matched"]["complete"]), (None, &json!(false)));
@@ -123,7 +123,7 @@ async fn a_level_finds_its_records_with_and_without_a_pattern() {
          E1130 11:00:04.000000 1 x.go:1] four\n{\"time\":1796036405000,\"level\":50,\"msg\":\"five\"}\n\
          10.0.0.1 - - [30/Nov/2026:11:00:06 +0000] \"GET / HTTP/1.1\" 503 1\n1796036407 DEBUG seven\n",
     );
-    let tool = search_logs(catalog(dir.path()));
+    let tool = tool(catalog(dir.path()));
     let count = async |level: &str, pattern: &str| {
         let asked = json!({"service": "checkout", "level": level, "pattern": pattern});
         read(&tool, asked).await.unwrap().matched.unwrap()
@@ -140,7 +140,7 @@ async fn a_level_finds_its_records_with_and_without_a_pattern() {
 #[test]
 fn the_target_is_the_service_with_its_source() {
     let dir = tempfile::tempdir().unwrap();
-    let target = search_logs(catalog(dir.path())).resolve(&args(json!({"service": "checkout"})), NOW).unwrap();
+    let target = tool(catalog(dir.path())).resolve(&args(json!({"service": "checkout"})), NOW).unwrap();
     assert_eq!((target.kind, target.name.as_str(), target.source.as_str()), (TargetKind::Service, "checkout", "files"));
     assert_eq!(target.environment.unwrap().as_str(), "production");
 }
@@ -148,7 +148,7 @@ fn the_target_is_the_service_with_its_source() {
 #[test]
 fn arguments_that_make_no_sense_are_told_with_what_would_do() {
     let dir = tempfile::tempdir().unwrap();
-    let tool = search_logs(catalog(dir.path()));
+    let tool = tool(catalog(dir.path()));
     let cases = [
         json!({"service": "checkout", "since": "2026-12-30T00:00:00Z"}),
         json!({"service": "checkout", "since": "2026-11-30T11:00:00Z", "until": "2026-11-30T10:00:00Z"}),
@@ -177,14 +177,14 @@ fn arguments_that_make_no_sense_are_told_with_what_would_do() {
 #[test]
 fn ql_06_a_pattern_that_would_explode_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let told = problems(&search_logs(catalog(dir.path())), json!({"service": "checkout", "pattern": "(?:a{0,1000}){0,1000}"}));
+    let told = problems(&tool(catalog(dir.path())), json!({"service": "checkout", "pattern": "(?:a{0,1000}){0,1000}"}));
     assert!(told[0].starts_with("/pattern") && told[0].contains("size limit"), "{told:?}");
 }
 
 #[tokio::test]
 async fn a_service_whose_files_are_not_there_says_where_they_were_looked_for() {
     let dir = tempfile::tempdir().unwrap();
-    let error = read(&search_logs(catalog(dir.path())), json!({"service": "checkout"})).await.unwrap_err();
+    let error = read(&tool(catalog(dir.path())), json!({"service": "checkout"})).await.unwrap_err();
     let ReadError::Backend { reason, message, retryable } = error else { panic!("{error:?}") };
     assert_eq!((reason, retryable), ("NO_LOG_FILES", false));
     assert!(message.contains(&format!("`{}/checkout/app.log`", dir.path().display())), "{message}");
@@ -195,7 +195,7 @@ async fn what_could_not_be_read_stands_beside_what_could() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "app.log", "1796036400 ERROR one\n");
     write(dir.path(), "app.log.1.gz", "no gzip");
-    let output = read(&search_logs(catalog(dir.path())), json!({"service": "checkout", "pattern": "one"})).await.unwrap();
+    let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "pattern": "one"})).await.unwrap();
     assert_eq!(lines(&output).len(), 1);
     assert!(output.left_out.unwrap().contains("`checkout/app.log.1.gz` was not read"));
 }
