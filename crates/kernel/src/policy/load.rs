@@ -19,8 +19,7 @@ pub(super) fn load<'t>(
     tools: impl IntoIterator<Item = &'t ToolDefinition>,
     roles: &BTreeSet<RoleName>,
 ) -> Result<Policy, Vec<PolicyError>> {
-    let schema_text = schema::text(tools, roles);
-    let schema = Schema::from_cedarschema_str(&schema_text).map(|(schema, _)| schema).map_err(|error| {
+    let (schema, schema_json) = schema::make(tools, roles).map_err(|error| {
         vec![PolicyError { file: "(schema of the tools)".to_owned(), line: 1, message: error.to_string() }]
     })?;
     let mut loading = Loading::default();
@@ -35,7 +34,7 @@ pub(super) fn load<'t>(
     }
     Ok(Policy {
         schema,
-        schema_text,
+        schema_json,
         roles: roles.clone(),
         set: loading.set,
         sources: loading.sources,
