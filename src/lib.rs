@@ -13,4 +13,8 @@ pub mod agent;
 
 pub mod model;
 
+pub mod chat;
+
+pub mod config;
+
 pub mod demo;

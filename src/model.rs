@@ -13,6 +13,8 @@
 
 pub mod config;
 
+pub mod runbook;
+
 pub mod fallback;
 
 pub mod retry;

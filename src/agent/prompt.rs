@@ -5,7 +5,6 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use warrant_kernel::call::definition::schema_for;
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::domain::name::RoleName;
@@ -32,9 +31,9 @@ pub fn tools(registry: &Registry, role: &RoleName) -> Vec<ToolSpec> {
     let mut specs: Vec<ToolSpec> = registry
         .for_role(role)
         .map(|tool| ToolSpec {
-            name: tool.definition.name.to_string(),
-            description: tool.definition.description.clone(),
-            schema: schema_for(&tool.definition),
+            name: tool.about().name.to_string(),
+            description: tool.about().description.clone(),
+            schema: tool.definition.schema().clone(),
         })
         .collect();
     specs.push(report_spec());
@@ -248,7 +247,9 @@ fn reaction(turn: &Turn) -> Option<&'static str> {
         Stop::Calls | Stop::Done if turn.answer.calls.is_empty() => {
             Some("Nobody reads plain text here. Call a tool, or end with `report`.")
         }
-        Stop::MaxTokens => Some("Your answer was cut at its length limit, so no call in it was carried out. Be shorter."),
+        Stop::MaxTokens => {
+            Some("Your answer was cut at its length limit, so no call in it was carried out. Be shorter.")
+        }
         Stop::ContextOverflow => Some("The conversation grew too long; older results have been shrunk. Go on."),
         Stop::Calls | Stop::Done | Stop::Paused | Stop::Refused => None,
     }

@@ -8,6 +8,8 @@ pub mod support;
 
 pub mod signals;
 
+pub mod established;
+
 pub mod outcome;
 
 use std::collections::BTreeSet;
@@ -15,8 +17,7 @@ use std::collections::BTreeSet;
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::report::{Draft, Exhibit, Finding, FindingKind, Outcome, Report, Unsupported};
 use warrant_kernel::domain::result::{ErrorCode, Status};
-use warrant_kernel::domain::time::rfc3339;
-use warrant_toolbox::runbook::Library;
+use warrant_toolbox::runbook::library::Library;
 
 use super::state::State;
 use outcome::settle;
@@ -201,10 +202,4 @@ pub fn not_seen(state: &State) -> Vec<String> {
 fn plain(value: &serde_json::Value) -> String {
     let text = |key: &str| value.get(key).and_then(serde_json::Value::as_str).unwrap_or("?").to_owned();
     if value.is_object() { format!("{}: {}", text("source"), text("why")) } else { value.to_string() }
-}
-
-/// A time as it stands in reports.
-#[must_use]
-pub fn shown_time(time: jiff::Timestamp) -> String {
-    rfc3339(time)
 }

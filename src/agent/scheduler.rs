@@ -86,7 +86,7 @@ impl Conduct for Scheduler {
         let mut flew = false;
         // If the one who flies is cancelled, a waiting one flies in its place.
         let answered = entry
-            .get_or_init(async {
+            .get_or_init(|| async {
                 flew = true;
                 let done = Arc::new(self.fly(flight.source, flight.work).await);
                 Answered { done, evidence: flight.evidence, at: Instant::now() }

@@ -167,7 +167,9 @@ impl State {
                     self.turns.push(Turn { number: *turn, answer, returned, notes });
                 }
                 // Written by a program whose answers have another shape: as good as no answer.
-                Err(error) => self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}"))),
+                Err(error) => {
+                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")))
+                }
             },
             Answered::ModelFailed { message, .. } => self.ending = Some(Ending::ModelFailed(message.clone())),
             Answered::Read { result } => {

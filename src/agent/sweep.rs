@@ -3,6 +3,7 @@
 //! Its results stand in the first request, so that the model needs fewer turns and there is something to say even if
 //! no model ever answers. The calls pass all seven stages like any other.
 
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::domain::event::{Call, Caller};
@@ -13,6 +14,9 @@ use warrant_toolbox::catalog::Catalog;
 
 /// Main signals of a service that the sweep looks at.
 const MOST_SIGNALS: usize = 4;
+
+/// A cause may have been planted this long before the window.
+const CHANGES_BEFORE: SignedDuration = SignedDuration::from_hours(6);
 
 /// The words of a trigger that runbooks are searched by.
 const QUERY_CHARS: usize = 500;
@@ -48,8 +52,9 @@ pub fn calls(run: &Run, catalog: &Catalog, registry: &Registry) -> Vec<Call> {
             wanted.push(("http_check", json!({ "service": name })));
         }
     }
-    wanted.push(("recent_changes", json!({ "since": since })));
-    let seen = |tool: &str| registry.for_role(&run.role).any(|known| known.definition.name.as_str() == tool);
+    let earlier = run.since.checked_sub(CHANGES_BEFORE).unwrap_or(run.since);
+    wanted.push(("recent_changes", json!({ "since": rfc3339(earlier) })));
+    let seen = |tool: &str| registry.for_role(&run.role).any(|known| known.about().name.as_str() == tool);
     (1..)
         .zip(wanted.into_iter().filter(|(tool, _)| seen(tool)))
         .map(|(number, (tool, arguments))| Call {

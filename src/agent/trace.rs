@@ -163,8 +163,7 @@ impl Recorder for Trace {
         let (decided, undecided) =
             std::mem::take(&mut inner.undecided).into_iter().partition(|decision| decision.call_id == call.id);
         inner.undecided = undecided;
-        let mut bodies: Vec<Body> =
-            decided.into_iter().map(|decision: Decision| Body::Decided { decision }).collect();
+        let mut bodies: Vec<Body> = decided.into_iter().map(|decision: Decision| Body::Decided { decision }).collect();
         bodies.push(Body::Answered(Answered::Read { result: Box::new(result.clone()) }));
         self.write(&mut inner, bodies, whole).await;
     }

@@ -9,4 +9,6 @@
 
 pub mod catalog;
 
+pub mod runbook;
+
 pub mod tools;

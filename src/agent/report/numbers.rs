@@ -88,8 +88,8 @@ fn leading_number(word: &str) -> Option<(f64, u32, &str)> {
 
 fn is_unit(rest: &str) -> bool {
     const UNITS: &[&str] = &[
-        "ns", "us", "µs", "ms", "s", "m", "min", "h", "d", "x", "k", "M", "G", "B", "kB", "KB", "MB", "GB", "TB", "KiB",
-        "MiB", "GiB", "rps", "qps", "st", "nd", "rd", "th", "times", "e",
+        "ns", "us", "µs", "ms", "s", "m", "min", "h", "d", "x", "k", "M", "G", "B", "kB", "KB", "MB", "GB", "TB",
+        "KiB", "MiB", "GiB", "rps", "qps", "st", "nd", "rd", "th", "times",
     ];
     UNITS.contains(&rest)
 }

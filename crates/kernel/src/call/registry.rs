@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::domain::name::{RoleName, ToolName};
-use crate::domain::tool::{ToolDefinition, ToolRun};
+use crate::domain::tool::ToolDefinition;
 
 use super::definition::{Definition, Definitions};
 use super::tool::ReadTool;
@@ -29,8 +29,8 @@ impl<'a> Tool<'a> {
 /// Definitions and code that do not fit together: a fault of the program or of a missing source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// A built-in definition without code.
-    #[error("tool `{0}` is defined as built-in, but there is no code for it")]
+    /// A definition without code.
+    #[error("tool `{0}` is defined, but there is no code for it")]
     NoCode(ToolName),
     /// Code without a definition.
     #[error("there is code for a tool `{0}`, but no definition")]
@@ -45,31 +45,18 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Joins definitions and code. `over_http` makes the code of a definition with `run = http`.
+    /// Joins definitions and code.
     ///
     /// # Errors
     /// Every definition without code and code without definition.
     pub fn new(
         definitions: Definitions,
-        builtin: BTreeMap<ToolName, Arc<dyn ReadTool>>,
-        over_http: &dyn Fn(&ToolDefinition) -> Arc<dyn ReadTool>,
+        code: BTreeMap<ToolName, Arc<dyn ReadTool>>,
     ) -> Result<Self, Vec<RegistryError>> {
-        let mut code = builtin;
-        let mut errors: Vec<RegistryError> = code
-            .keys()
-            .filter(|name| definitions.get(name.as_str()).is_none())
-            .map(|name| RegistryError::NoDefinition(name.clone()))
-            .collect();
-        for definition in definitions.iter() {
-            let about = definition.tool();
-            match &about.run {
-                ToolRun::Builtin if code.contains_key(&about.name) => {}
-                ToolRun::Builtin => errors.push(RegistryError::NoCode(about.name.clone())),
-                ToolRun::Http(_) => {
-                    code.insert(about.name.clone(), over_http(about));
-                }
-            }
-        }
+        let undefined = code.keys().filter(|name| definitions.get(name.as_str()).is_none());
+        let mut errors: Vec<RegistryError> = undefined.map(|name| RegistryError::NoDefinition(name.clone())).collect();
+        let names = definitions.iter().map(|definition| &definition.tool().name);
+        errors.extend(names.filter(|name| !code.contains_key(*name)).map(|name| RegistryError::NoCode(name.clone())));
         if errors.is_empty() { Ok(Self { definitions, code }) } else { Err(errors) }
     }
 

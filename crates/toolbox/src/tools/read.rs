@@ -27,3 +27,7 @@ pub mod active_alerts;
 pub mod http_check;
 
 pub mod http_tool;
+
+pub mod search_runbooks;
+
+pub mod read_runbook;
