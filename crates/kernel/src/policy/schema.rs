@@ -45,9 +45,10 @@ pub(super) const TRIGGERS: [&str; 2] = ["question", "alert"];
 pub(super) fn make<'t>(
     tools: impl IntoIterator<Item = &'t ToolDefinition>,
     roles: &BTreeSet<RoleName>,
-) -> Result<(Schema, Value), cedar_policy::SchemaError> {
+) -> Result<(Schema, Value), String> {
     let json = json!({ "": { "entityTypes": entity_types(roles), "actions": actions(tools) } });
-    Ok((Schema::from_json_value(json.clone())?, json))
+    let schema = Schema::from_json_value(json.clone()).map_err(|error| error.to_string())?;
+    Ok((schema, json))
 }
 
 /// The schema in Cedar's own form, for people who write policies.
@@ -70,14 +71,14 @@ fn entity_types(roles: &BTreeSet<RoleName>) -> Map<String, Value> {
         "trigger": entity("Trigger"),
         "service": { "type": "Entity", "name": "Service", "required": false },
     });
-    put("Run", json!({ "memberOfTypes": ["Role"], "shape": record(run) }));
+    put("Run", json!({ "memberOfTypes": ["Role"], "shape": record(&run) }));
     for kind in KINDS {
         let looked_at = json!({
             "name": { "type": "String" },
             "owner": { "type": "Entity", "name": "Person", "required": false },
         });
         let parents = json!(["Path", "Source", "Service", "Environment"]);
-        put(resource_type(kind), json!({ "memberOfTypes": parents, "shape": record(looked_at) }));
+        put(resource_type(kind), json!({ "memberOfTypes": parents, "shape": record(&looked_at) }));
     }
     types
 }
@@ -94,10 +95,10 @@ fn actions<'t>(tools: impl IntoIterator<Item = &'t ToolDefinition>) -> Map<Strin
             })
             .collect();
         let context =
-            json!({ "channel": entity("Channel"), "now": { "type": "Long" }, "args": record(Value::Object(args)) });
+            json!({ "channel": entity("Channel"), "now": { "type": "Long" }, "args": record(&Value::Object(args)) });
         let action = json!({
             "memberOf": [{ "id": tool.risk.as_str() }],
-            "appliesTo": { "principalTypes": ["Run"], "resourceTypes": resources(tool), "context": record(context) },
+            "appliesTo": { "principalTypes": ["Run"], "resourceTypes": resources(tool), "context": record(&context) },
         });
         actions.insert(tool.name.to_string(), action);
     }
@@ -119,7 +120,7 @@ fn entity(name: &str) -> Value {
     json!({ "type": "Entity", "name": name })
 }
 
-fn record(attributes: Value) -> Value {
+fn record(attributes: &Value) -> Value {
     json!({ "type": "Record", "attributes": attributes })
 }
 

@@ -250,7 +250,7 @@ fn with(texts: &[String]) -> Option<Policy> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn adding_a_forbid_never_widens(
