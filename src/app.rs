@@ -19,8 +19,6 @@ pub mod investigations;
 
 pub mod policy;
 
-pub mod check;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +40,8 @@ use warrant_toolbox::tools::process::Program;
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
-use warrant_toolbox::tools::workspace::{OwnFiles, Workspaces};
+use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
@@ -169,11 +168,7 @@ impl App {
     pub fn limits(&self) -> HashMap<SourceName, usize> {
         let sources = self.bench.catalog.sources();
         let servers = [&sources.metrics, &sources.alertmanagers, &sources.http];
-        servers
-            .into_iter()
-            .flatten()
-            .map(|(name, source)| (name.clone(), source.concurrency))
-            .collect()
+        servers.into_iter().flatten().map(|(name, source)| (name.clone(), source.concurrency)).collect()
     }
 }
 
@@ -210,18 +205,14 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
         text: &file.text,
         standing: if file.is_builtin { Standing::BuiltIn } else { Standing::Operator },
     });
-    Definitions::load(files, &context)
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
+    Definitions::load(files, &context).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
 }
 
 fn policy_of(found: &[Found], definitions: &Definitions, problems: &mut Vec<String>) -> Option<Policy> {
     let texts: Vec<PolicyText<'_>> =
         found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
     let tools = definitions.iter().map(Definition::tool);
-    Policy::load(&texts, tools, &roles())
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
+    Policy::load(&texts, tools, &roles()).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
 }
 
 /// What tools are made of.
@@ -243,9 +234,7 @@ impl Parts<'_> {
                 }
             }
         }
-        Registry::new(definitions, code)
-            .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-            .ok()
+        Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
     }
 
     fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {

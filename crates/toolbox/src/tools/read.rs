@@ -31,3 +31,9 @@ pub mod http_tool;
 pub mod search_runbooks;
 
 pub mod read_runbook;
+
+pub mod log_scope;
+
+pub mod search_logs;
+
+pub mod compare_logs;

@@ -9,3 +9,5 @@ pub mod exposition;
 pub mod prometheus;
 
 pub mod alertmanager;
+
+pub mod logs;
