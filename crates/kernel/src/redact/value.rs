@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::placeholder::BLANK;
 
 /// How far into a value the questions look, so that a long one costs no more than a short one.
-const LOOK: usize = 256;
+const LOOK: usize = 96;
 
 /// Values that say "there is something, not shown" or "there is nothing".
 const EMPTY: &[&str] = &[
@@ -243,8 +243,8 @@ pub(super) fn cookies(header: &[u8]) -> Vec<Range<usize>> {
                 .iter()
                 .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'\\' | b','))
                 .unwrap_or(found.len());
-            let real = !ATTRIBUTES.contains(&name.as_slice()) && !is_blank(found) && !name.contains(&b' ');
-            if length >= 6 && real {
+            let attribute = ATTRIBUTES.contains(&name.as_slice()) || name.contains(&b' ');
+            if length >= 6 && !attribute && !is_blank(found) {
                 values.push(start + at + 1..start + at + 1 + length);
             }
         }
