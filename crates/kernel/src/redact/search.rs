@@ -67,8 +67,15 @@ impl Searcher {
         depth: u8,
         findings: &mut Vec<Finding>,
     ) -> Result<(), RedactError> {
-        let mut walk =
-            Walk { view, depth, seen: vec![0; SHAPES.len()], decoded: (0, 0, 0), pem_end: 0, reach: Reach::default() };
+        let mut walk = Walk {
+            view,
+            depth,
+            seen: vec![0; SHAPES.len()],
+            decoded: (0, 0, 0),
+            pem_end: 0,
+            named: 0,
+            reach: Reach::default(),
+        };
         // The keyword of a glued flag begins with what stands before it; here nothing does.
         if text.starts_with(b"-p")
             && let Some(index) = SHAPES.iter().position(|shape| shape.check == Check::Glued)

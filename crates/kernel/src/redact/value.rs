@@ -6,6 +6,8 @@ use super::placeholder::BLANK;
 
 /// How far into a value the questions look, so that a long one costs no more than a short one.
 const LOOK: usize = 96;
+/// The same for what only short values are.
+const SHORT_LOOK: usize = 40;
 
 /// Values that say "there is something, not shown" or "there is nothing".
 const EMPTY: &[&str] = &[
@@ -96,7 +98,7 @@ const PROSE: &[&str] = &[
 
 /// Whether the value is no value: empty, masked, a variable, a placeholder.
 pub(super) fn is_blank(value: &[u8]) -> bool {
-    let value = value.get(..LOOK).unwrap_or(value).trim_ascii();
+    let value = value.get(..SHORT_LOOK).unwrap_or(value).trim_ascii();
     let Some(&first) = value.first() else { return true };
     if value.iter().all(|&byte| byte == BLANK) || value.len() < 3 {
         return true;

@@ -145,7 +145,10 @@ fn rd_09_credentials_in_urls_headers_cookies_and_flags() {
     );
     let basic = STANDARD.encode("bob:hunter2");
     lost(&basic, &[&format!("Authorization: Basic {basic}"), &format!("proxy-authorization: basic {basic}")]);
-    insta::assert_snapshot!(masked("Cookie: theme=dark1234; session=abcdef123456\npostgres://app:s3cretpw@db:5432/shop"), @"");
+    insta::assert_snapshot!(masked("Cookie: theme=dark1234; session=abcdef123456\npostgres://app:s3cretpw@db:5432/shop"), @r"
+    Cookie: theme=[secret:cookie:99ed32]; session=[secret:cookie:2dc835]
+    postgres://app:[secret:postgres_dsn:e6f013]@db:5432/shop
+    ");
 }
 
 #[test]
@@ -306,7 +309,7 @@ fn rd_15_placeholders_are_stable_keyed_and_masked_once() {
         assert_ne!(of(&other, text), wanted);
     }
     assert_ne!(of(&first, "password=hunter3"), wanted);
-    insta::assert_snapshot!(wanted, @"");
+    insta::assert_snapshot!(wanted, @"[secret:password_kv:326eb4]");
     kept(&[
         &format!("password={wanted}"),
         &format!("token: {wanted}, next"),

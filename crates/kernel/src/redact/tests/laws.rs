@@ -66,7 +66,40 @@ fn a_value_whose_key_is_secret_is_masked_whole() {
     });
     let (out, count) = redactor().redact_json(&value).unwrap();
     assert_eq!(count, 10);
-    insta::assert_json_snapshot!(out, @"");
+    insta::assert_json_snapshot!(out, @r#"
+    {
+      "password": "[secret:password_kv:cfcdde]",
+      "Token": "[secret:token:54c8b2]",
+      "api_key": "[secret:api_key:3e4111]",
+      "pin": 1234,
+      "db_password": "[secret:password_kv:bfd688]",
+      "note": "login with password=[secret:password_kv:326eb4]",
+      "list": [
+        "--token",
+        "[secret:token:2dc835]"
+      ],
+      "secretName": "checkout-tls",
+      "env": [
+        {
+          "name": "DB_PASSWORD",
+          "value": "[secret:password_kv:e4b867]"
+        },
+        {
+          "name": "PORT",
+          "value": "8080"
+        }
+      ],
+      "password=[secret:password_kv:326eb4]": true,
+      "token": null,
+      "manifest": {
+        "kind": "Secret",
+        "data": {
+          "a": "[secret:k8s_secret:326eb4]",
+          "b": "[secret:k8s_secret:438747]"
+        }
+      }
+    }
+    "#);
     assert_eq!(redactor().redact_json(&out).unwrap(), (out, 0));
 }
 
@@ -78,7 +111,7 @@ fn a_key_over_rows_is_one_placeholder() {
     ]);
     let (out, count) = redactor().redact_json(&rows).unwrap();
     assert_eq!(count, 1);
-    insta::assert_compact_json_snapshot!(out, @"");
+    insta::assert_compact_json_snapshot!(out, @r#"[{"line": "start"}, {"line": "[secret:rsa_pem:a11c17]"}, {"line": ""}, {"line": " done"}, {"line": "end"}]"#);
 }
 
 #[test]
