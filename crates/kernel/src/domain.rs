@@ -17,3 +17,7 @@ pub mod decision;
 pub mod result;
 
 pub mod output;
+
+pub mod event;
+
+pub mod report;

@@ -8,3 +8,9 @@
 //! | 6 | `tools` | the read tools and the sources behind them |
 
 pub mod catalog;
+
+pub mod analysis;
+
+pub mod runbook;
+
+pub mod tools;

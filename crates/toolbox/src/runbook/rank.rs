@@ -1,0 +1,260 @@
+//! How well each runbook answers a question: BM25 over fields, the best section, and pieces of words.
+//!
+//! The figures in [`Weights`] were set on the alerts of kube-prometheus with an even SHA-256 (see `benches/runbooks.rs`);
+//! the odd half only reports. The confidence is the share of the best possible score that one section reaches alone, so
+//! it can be held against the same floor for every question and library.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::runbook::index::{FIELDS, Index, grams};
+use crate::runbook::lexicon::Lexicon;
+use crate::runbook::stem::stem;
+use crate::runbook::words::Word;
+
+/// Most different words of a question that are weighed.
+const MAX_TERMS: usize = 256;
+
+/// What counts how much.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weights {
+    /// Title, lead, headings, body, links.
+    pub fields: [f64; FIELDS],
+    /// BM25's b for each field: how far long fields are damped.
+    pub damping: [f64; FIELDS],
+    /// BM25's k1: how soon more of the same word counts no more.
+    pub saturation: f64,
+    /// How much more a word counts that the question repeats.
+    pub repeated: f64,
+    /// A related word beside the word itself.
+    pub related: f64,
+    /// A section beside the lead.
+    pub section: f64,
+    /// The best section beside the fields.
+    pub best_section: f64,
+    /// For each word the section where it counts most.
+    pub spread: f64,
+    /// Pieces of words beside the fields.
+    pub grams: f64,
+}
+
+/// The weights in use.
+pub(super) const WEIGHTS: Weights = Weights {
+    fields: [3.0, 2.0, 0.5, 0.5, 0.2],
+    damping: [0.3, 0.8, 0.8, 0.8, 0.8],
+    saturation: 2.6,
+    repeated: 1.0,
+    related: 0.3,
+    section: 0.85,
+    best_section: 0.5,
+    spread: 0.25,
+    grams: 0.5,
+};
+
+/// One runbook's standing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Standing {
+    pub runbook: usize,
+    pub score: f64,
+    /// From 0: nothing, to about 2: a section that is all about the question.
+    pub confidence: f64,
+    /// The row of the section that fits best.
+    pub section: Option<usize>,
+}
+
+struct Term {
+    stem: String,
+    weight: f64,
+}
+
+/// All runbooks that share a word with the question, best first.
+pub(super) fn rank(index: &Index, lexicon: &Lexicon, weights: &Weights, question: &[Word]) -> Vec<Standing> {
+    let terms = terms(index, weights, question);
+    let total: f64 = terms.iter().map(|term| term.weight).sum();
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let mut scores = vec![0.0; index.lengths.len()];
+    by_fields(index, lexicon, weights, &terms, &mut scores);
+    let best = by_sections(index, lexicon, weights, &terms, &mut scores);
+    by_grams(index, weights, question, total, &mut scores);
+    let mut standings: Vec<Standing> = scores
+        .into_iter()
+        .enumerate()
+        .filter(|(_, score)| *score > 0.0)
+        .map(|(runbook, score)| {
+            let (section, reached) = best.get(runbook).copied().unwrap_or_default();
+            Standing { runbook, score: score / total, confidence: reached / total, section }
+        })
+        .collect();
+    standings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.runbook.cmp(&b.runbook)));
+    standings
+}
+
+fn terms(index: &Index, weights: &Weights, question: &[Word]) -> Vec<Term> {
+    let mut counts: Vec<(String, f64, bool)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for word in question {
+        let stem = stem(&word.text);
+        if let Some((_, count, _)) = places.get(&stem).and_then(|at: &usize| counts.get_mut(*at)) {
+            *count += 1.0;
+        } else if counts.len() < MAX_TERMS {
+            places.insert(stem.clone(), counts.len());
+            counts.push((stem, 1.0, word.name));
+        }
+    }
+    // What no runbook knows counts against all of them, but for names of things.
+    let known = |stem: &str| index.terms.contains_key(stem);
+    let kept = counts.into_iter().filter(|(stem, _, name)| !name || known(stem));
+    kept.map(|(stem, count, _)| Term {
+        weight: rarity(index.lengths.len(), holders(index, &stem)) * (1.0 + weights.repeated * count.ln()),
+        stem,
+    })
+    .collect()
+}
+
+fn holders(index: &Index, stem: &str) -> usize {
+    index.terms.get(stem).map_or(0, |term| term.postings.len())
+}
+
+/// BM25's inverse document frequency.
+#[expect(clippy::cast_precision_loss, reason = "counts of runbooks are far below 2^52")]
+fn rarity(all: usize, holders: usize) -> f64 {
+    (1.0 + (all as f64 - holders as f64 + 0.5) / (holders as f64 + 0.5)).ln()
+}
+
+/// The stem itself and its related ones, with how much an occurrence counts.
+fn spellings<'a>(index: &Index, lexicon: &'a Lexicon, weights: &Weights, stem: &'a str) -> Vec<(&'a str, f64, f64)> {
+    let all = index.lengths.len();
+    let own = rarity(all, holders(index, stem)).max(0.1);
+    let related = lexicon.related(stem).iter().map(String::as_str).filter(|other| holders(index, other) > 0);
+    let related = related.map(|other| (other, weights.related * (rarity(all, holders(index, other)) / own).min(1.0)));
+    [(stem, 1.0, 1.0)].into_iter().chain(related.map(|(other, share)| (other, share, weights.related))).collect()
+}
+
+fn by_fields(index: &Index, lexicon: &Lexicon, weights: &Weights, terms: &[Term], scores: &mut [f64]) {
+    let means = means(&index.lengths);
+    for term in terms {
+        let mut frequencies: HashMap<usize, f64> = HashMap::new();
+        for (spelling, share, _) in spellings(index, lexicon, weights, &term.stem) {
+            for posting in index.terms.get(spelling).map(|term| term.postings.as_slice()).unwrap_or_default() {
+                let Some(lengths) = index.lengths.get(posting.runbook) else { continue };
+                let fields = posting.counts.iter().zip(lengths).zip(means).zip(weights.fields).zip(weights.damping);
+                let frequency: f64 = fields
+                    .map(|((((count, length), mean), weight), b)| {
+                        weight * f64::from(*count) / (1.0 - b + b * f64::from(*length) / mean)
+                    })
+                    .sum();
+                *frequencies.entry(posting.runbook).or_default() += share * frequency;
+            }
+        }
+        for (runbook, frequency) in frequencies {
+            if let Some(score) = scores.get_mut(runbook) {
+                *score += term.weight * saturated(frequency, weights.saturation);
+            }
+        }
+    }
+}
+
+/// Adds what the sections say and tells each runbook's best one with what it reached.
+fn by_sections(
+    index: &Index,
+    lexicon: &Lexicon,
+    weights: &Weights,
+    terms: &[Term],
+    scores: &mut [f64],
+) -> Vec<(Option<usize>, f64)> {
+    let mean = mean(index.sections.iter().map(|row| row.length));
+    let mut reached = vec![0.0; index.sections.len()];
+    for term in terms {
+        let mut frequencies: HashMap<usize, f64> = HashMap::new();
+        for (spelling, _, share) in spellings(index, lexicon, weights, &term.stem) {
+            for (row, count) in index.terms.get(spelling).map(|term| term.sections.as_slice()).unwrap_or_default() {
+                *frequencies.entry(*row).or_default() += share * f64::from(*count);
+            }
+        }
+        let mut most: HashMap<usize, f64> = HashMap::new();
+        for (at, frequency) in frequencies {
+            let (Some(row), Some(reached)) = (index.sections.get(at), reached.get_mut(at)) else { continue };
+            let damped = frequency / (0.25 + 0.75 * f64::from(row.length) / mean);
+            let kind = if row.lead { 1.0 } else { weights.section };
+            let gained = term.weight * saturated(damped, 1.2) * kind;
+            *reached += gained;
+            let best = most.entry(row.runbook).or_default();
+            *best = best.max(gained);
+        }
+        for (runbook, gained) in most {
+            if let Some(score) = scores.get_mut(runbook) {
+                *score += weights.spread * gained;
+            }
+        }
+    }
+    let mut best: Vec<(Option<usize>, f64)> = vec![(None, 0.0); scores.len()];
+    for (at, (row, reached)) in index.sections.iter().zip(reached).enumerate() {
+        if let Some(best) = best.get_mut(row.runbook)
+            && reached > best.1
+        {
+            *best = (Some(at), reached);
+        }
+    }
+    for (score, (_, reached)) in scores.iter_mut().zip(&best) {
+        *score += weights.best_section * reached;
+    }
+    best
+}
+
+fn by_grams(index: &Index, weights: &Weights, question: &[Word], total: f64, scores: &mut [f64]) {
+    // Sorted, so that equal questions have equal sums to the last bit.
+    let mut counts: BTreeMap<String, f64> = BTreeMap::new();
+    for word in question.iter().take(MAX_TERMS) {
+        for gram in grams(&word.text) {
+            *counts.entry(gram).or_default() += 1.0;
+        }
+    }
+    let all = index.lengths.len();
+    let known: Vec<_> = counts
+        .iter()
+        .filter_map(|(gram, count)| {
+            let postings = index.grams.get(gram)?;
+            Some((postings, rarity(all, postings.len()) * (1.0 + weights.repeated * count.ln())))
+        })
+        .collect();
+    let possible: f64 = known.iter().map(|(_, weight)| weight).sum();
+    if possible <= 0.0 {
+        return;
+    }
+    let (mean_lead, mean_all) =
+        (mean(index.gram_lengths.iter().map(|(lead, _)| *lead)), mean(index.gram_lengths.iter().map(|(_, all)| *all)));
+    let [_, b, ..] = weights.damping;
+    for (postings, weight) in known {
+        for posting in postings {
+            let (Some((lead, all)), Some(score)) =
+                (index.gram_lengths.get(posting.runbook), scores.get_mut(posting.runbook))
+            else {
+                continue;
+            };
+            let frequency = 2.0 * f64::from(posting.lead) / (1.0 - b + b * f64::from(*lead) / mean_lead)
+                + f64::from(posting.all) / (1.0 - b + b * f64::from(*all) / mean_all);
+            *score += weights.grams * total / possible * weight * saturated(frequency, 1.2);
+        }
+    }
+}
+
+/// BM25's damped term frequency.
+fn saturated(frequency: f64, k1: f64) -> f64 {
+    frequency * (k1 + 1.0) / (frequency + k1)
+}
+
+fn means(lengths: &[[u32; FIELDS]]) -> [f64; FIELDS] {
+    let mut means = [0.0; FIELDS];
+    for (at, value) in means.iter_mut().enumerate() {
+        *value = mean(lengths.iter().filter_map(|fields| fields.get(at).copied()));
+    }
+    means
+}
+
+/// The mean, never zero: it is divided by.
+#[expect(clippy::cast_precision_loss, reason = "counts of runbooks are far below 2^52")]
+fn mean(values: impl Iterator<Item = u32>) -> f64 {
+    let (count, sum) = values.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + f64::from(value)));
+    if count == 0 { 1.0 } else { sum / count as f64 + 0.01 }
+}

@@ -1,0 +1,8 @@
+//! The integration tests, one module a topic, in one binary.
+
+#[path = "../support/model_server.rs"]
+mod model_server;
+
+mod models;
+
+mod shop;
