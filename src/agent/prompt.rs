@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
+use warrant_kernel::domain::hex::hex;
 use warrant_kernel::domain::name::RoleName;
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Trigger;
@@ -262,5 +263,5 @@ pub fn digest(tools: &[ToolSpec], messages: &[Message]) -> String {
     hasher.update(SYSTEM.as_bytes());
     hasher.update(serde_json::to_vec(tools).unwrap_or_default());
     hasher.update(serde_json::to_vec(messages).unwrap_or_default());
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

@@ -79,29 +79,26 @@ impl View {
                 Decoding::Url => url(rest),
                 Decoding::Escapes => escape(rest),
             };
-            match step {
-                Some((character, length)) => {
-                    changed = true;
-                    if let Some(character) = character {
-                        let mut buffer = [0; 4];
-                        let encoded = match character {
-                            Unit::Byte(byte) => {
-                                buffer[0] = byte;
-                                1
-                            }
-                            Unit::Char(character) => character.encode_utf8(&mut buffer).len(),
-                        };
-                        text.extend_from_slice(buffer.get(..encoded).unwrap_or_default());
-                        starts.extend(std::iter::repeat_n(at, encoded));
+            let Some((character, length)) = step else {
+                text.push(byte);
+                starts.push(at);
+                at += 1;
+                continue;
+            };
+            changed = true;
+            if let Some(character) = character {
+                let mut buffer = [0; 4];
+                let encoded = match character {
+                    Unit::Byte(byte) => {
+                        buffer[0] = byte;
+                        1
                     }
-                    at += length;
-                }
-                None => {
-                    text.push(byte);
-                    starts.push(at);
-                    at += 1;
-                }
+                    Unit::Char(character) => character.encode_utf8(&mut buffer).len(),
+                };
+                text.extend_from_slice(buffer.get(..encoded).unwrap_or_default());
+                starts.extend(std::iter::repeat_n(at, encoded));
             }
+            at += length;
         }
         if !changed {
             return Ok(None);

@@ -353,7 +353,7 @@ fn unquoted_length(rest: &[u8]) -> usize {
         b',' | b';' | b'&' => begins_field(rest.get(at + 1..).unwrap_or_default()),
         _ => byte.is_ascii_whitespace(),
     };
-    rest.iter().enumerate().position(|place| ends(place)).unwrap_or(rest.len())
+    rest.iter().enumerate().position(ends).unwrap_or(rest.len())
 }
 
 /// Whether `rest`, behind a separator, is the end, a space, a quote or the next `name=`.

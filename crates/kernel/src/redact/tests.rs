@@ -2,6 +2,8 @@
 
 mod planted;
 
+mod encoding;
+
 mod recall;
 
 mod attacks;

@@ -116,7 +116,7 @@ pub(super) fn is_blank(value: &[u8]) -> bool {
 }
 
 fn is_masked(value: &[u8]) -> bool {
-    let stars = value.iter().filter(|&&byte| byte == b'*').count();
+    let stars = value.iter().fold(0, |stars, &byte| stars + usize::from(byte == b'*'));
     let crosses = value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'-' | b'.'));
     let bullets = value.starts_with("•••".as_bytes()) || value.starts_with("…".as_bytes());
     stars >= 3 && stars * 2 >= value.len() || crosses || bullets || value == b"..."

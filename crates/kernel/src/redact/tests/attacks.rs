@@ -3,8 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
-use super::planted::{Dice, Encoding, benign};
+use super::encoding::Encoding;
+use super::planted::{Dice, benign};
 use super::{masked, redactor, redactor_with};
+use crate::domain::hex::hex;
 use crate::redact::{RedactionKey, Redactor};
 
 /// Each of the texts must lose `secret`.
@@ -155,7 +157,7 @@ fn rd_09_credentials_in_urls_headers_cookies_and_flags() {
 fn rd_10_a_known_secret_is_found_without_a_name_and_encoded() {
     let secret = "Zk4-known/secret+value";
     let redactor = redactor_with(&[("grafana_token", secret), ("short", "a"), ("word", "postgres")]);
-    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(secret.as_bytes());
     let texts = [
         secret.to_owned(),
         hex.clone(),
@@ -299,7 +301,7 @@ fn rd_15_placeholders_are_stable_keyed_and_masked_once() {
     let of = |redactor: &Redactor, text: &str| {
         let out = redactor.redact_text(text).unwrap().text.into_owned();
         let start = out.find("[secret:").unwrap_or_else(|| panic!("`{text}` was not masked"));
-        out[start..].split_inclusive(']').next().unwrap().to_owned()
+        out.get(start..).unwrap().split_inclusive(']').next().unwrap().to_owned()
     };
     let first = redactor();
     let other = first.with_key(RedactionKey::from_bytes([8; 32]));

@@ -91,21 +91,22 @@ pub const KINDS: [&str; 40] = [
 /// A secret and the words it stands in.
 #[derive(Debug, Clone)]
 pub struct Planted {
-    pub kind: &'static str,
     /// The bytes that may not survive.
     pub secret: String,
     /// Those bytes with what makes them a secret (`password=...`).
     pub phrase: String,
 }
 
+fn bare(secret: String) -> Planted {
+    Planted { phrase: secret.clone(), secret }
+}
+
+fn within(before: &str, secret: String, after: &str) -> Planted {
+    Planted { phrase: format!("{before}{secret}{after}"), secret }
+}
+
 /// A secret of this kind.
 pub fn plant(kind: &'static str, dice: &mut Dice) -> Planted {
-    let bare = |secret: String| Planted { kind, phrase: secret.clone(), secret };
-    let within = |before: &str, secret: String, after: &str| Planted {
-        kind,
-        phrase: format!("{before}{secret}{after}"),
-        secret,
-    };
     match kind {
         "aws_access_key_id" => {
             let head = dice.pick(&["AKIA", "ASIA"]);
@@ -172,6 +173,13 @@ pub fn plant(kind: &'static str, dice: &mut Dice) -> Planted {
         }
         "vault" => bare(format!("hvs.{}", dice.letters("uld_-", 95))),
         "terraform" => bare(format!("{}.atlasv1.{}", dice.letters("uld", 14), dice.letters("uld_-", 64))),
+        _ => plant_by_form(kind, dice),
+    }
+}
+
+/// A secret that its form or its surroundings tell, not its issuer.
+fn plant_by_form(kind: &str, dice: &mut Dice) -> Planted {
+    match kind {
         "jwt" => {
             let encode = |text: String| STANDARD.encode(text).replace('+', "-").replace('/', "_").replace('=', "");
             let header = encode("{\"alg\":\"HS256\",\"typ\":\"JWT\"}".to_owned());
@@ -244,48 +252,6 @@ pub fn line(dice: &mut Dice, phrase: &str) -> String {
         6 => phrase.to_owned(),
         _ => format!("DEBUG [{id}] sending {phrase}; attempt 2 of 5"),
     }
-}
-
-/// A way to write a phrase, and what then must not survive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    Plain,
-    Url,
-    DoubleUrl,
-    Json,
-    Unicode,
-    Base64,
-    Hex,
-}
-
-impl Encoding {
-    pub const ALL: [Self; 7] =
-        [Self::Plain, Self::Url, Self::DoubleUrl, Self::Json, Self::Unicode, Self::Base64, Self::Hex];
-
-    pub fn write(self, text: &str) -> String {
-        match self {
-            Self::Plain => text.to_owned(),
-            Self::Url => url(text),
-            Self::DoubleUrl => url(&url(text)),
-            Self::Json => serde_json::to_string(text).unwrap().trim_matches('"').to_owned(),
-            Self::Unicode => text.chars().fold(String::new(), |all, character| {
-                if "aeiou=:\\\"".contains(character) {
-                    format!("{all}\\u{:04x}", u32::from(character))
-                } else {
-                    all + &character.to_string()
-                }
-            }),
-            Self::Base64 => STANDARD.encode(text),
-            Self::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
-        }
-    }
-}
-
-fn url(text: &str) -> String {
-    text.bytes().fold(String::new(), |all, byte| {
-        let plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-        if plain { all + &char::from(byte).to_string() } else { format!("{all}%{byte:02X}") }
-    })
 }
 
 /// A line that holds no secret and looks as if.

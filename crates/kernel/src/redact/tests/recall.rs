@@ -1,6 +1,7 @@
 //! No planted secret survives; decoys and ordinary lines are not touched.
 
-use super::planted::{Dice, Encoding, KINDS, benign, decoy, line, plant};
+use super::encoding::Encoding;
+use super::planted::{Dice, KINDS, benign, decoy, line, plant};
 use super::redactor;
 
 #[test]
