@@ -19,7 +19,11 @@ use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 )]
 mod planted;
 
-use planted::{Dice, KINDS, benign, decoy, line, plant};
+#[path = "../crates/kernel/src/redact/tests/ordinary.rs"]
+mod ordinary;
+
+use ordinary::{benign, decoy, line};
+use planted::{Dice, KINDS, plant};
 
 /// What a line of the log is.
 enum Line {
