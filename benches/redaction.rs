@@ -76,7 +76,7 @@ fn main() {
     for _ in 0..3 {
         let start = cpu();
         let masked = redactor.redact_text(&text).unwrap();
-        best = best.min((cpu() - start));
+        best = best.min(cpu() - start);
         assert!(masked.count > 0);
     }
     println!(

@@ -183,19 +183,9 @@ fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
-    let mut roots = config.catalog.sources().workspaces.clone();
-    roots.retain(|name, root| {
-        let there = root.dir.is_dir();
-        if !there {
-            warnings.push(format!("`workspaces.{name}.dir`: there is no directory `{}`", root.dir.display()));
-        }
-        there
-    });
-    let opened = Workspaces::open(&roots, OwnFiles::new(own));
-    Arc::new(opened.unwrap_or_else(|errors| {
-        warnings.extend(errors.iter().map(ToString::to_string));
-        Workspaces::default()
-    }))
+    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    warnings.extend(errors.iter().map(ToString::to_string));
+    Arc::new(opened)
 }
 
 fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {

@@ -112,17 +112,16 @@ fn hash_of(value: &impl Hash) -> u64 {
 }
 
 /// The share of words that are the same, of those that are no hole in both.
-#[expect(clippy::cast_precision_loss, reason = "a message has at most 64 words")]
 fn alike(template: &[Box<str>], words: &[&str]) -> f64 {
-    let mut telling = 0;
-    let mut same = 0;
+    let mut telling = 0_u32;
+    let mut same = 0_u32;
     for (known, word) in template.iter().zip(words) {
         if !(known.contains(HOLE) && word.contains(HOLE)) {
             telling += 1;
-            same += usize::from(**known == **word);
+            same += u32::from(**known == **word);
         }
     }
-    if telling == 0 { 1.0 } else { same as f64 / telling as f64 }
+    if telling == 0 { 1.0 } else { f64::from(same) / f64::from(telling) }
 }
 
 fn widen(template: &mut [Box<str>], words: &[&str]) {

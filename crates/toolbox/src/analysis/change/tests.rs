@@ -23,7 +23,9 @@ fn a_rise_that_has_ended_is_found_too() {
 #[test]
 fn first_errors_ever_are_a_rise() {
     let mut counts = vec![0; 120];
-    [100, 103, 104, 109, 115].iter().for_each(|bucket| counts[*bucket] = 2);
+    for bucket in [100, 103, 104, 109, 115] {
+        counts[bucket] = 2;
+    }
     assert_eq!(onset(&counts), Some(100));
 }
 

@@ -53,13 +53,12 @@ pub(super) fn resolve(
         problems
             .push(Problem::of("since", "a window of at most 31 days can be read; name a later `since` or an `until`"));
     }
-    let target = match args.service("service") {
-        Some(name) => target_of(catalog, &name).map_err(|problem| problems.push(problem)).ok(),
-        None => {
-            problems.push(Problem::of("service", "name a service; `list_services` lists them"));
-            None
-        }
-    };
+    let target = args
+        .service("service")
+        .ok_or_else(|| Problem::of("service", "name a service; `list_services` lists them"))
+        .and_then(|name| target_of(catalog, &name))
+        .map_err(|problem| problems.push(problem))
+        .ok();
     (target, problems)
 }
 

@@ -103,7 +103,7 @@ fn search(
     let mut scan = Scan::new(asked.window, matcher, limits, cancel);
     let mut page = Page::new(asked.limit, asked.order, asked.cursor, limits.disorder);
     let mut counts: BTreeMap<Level, u64> = BTreeMap::new();
-    let mut span: Option<Window> = None;
+    let mut extent: Option<Window> = None;
     for (number, log) in opened.logs.iter().enumerate() {
         scan.log(log, asked.order, &mut |record| {
             if asked.level.is_some_and(|level| level != record.level) {
@@ -111,7 +111,7 @@ fn search(
             }
             *counts.entry(record.level).or_default() += 1;
             if let Some(time) = record.time {
-                span = Some(span.map_or(Window { from: time, to: time }, |span| Window {
+                extent = Some(extent.map_or(Window { from: time, to: time }, |span| Window {
                     from: span.from.min(time),
                     to: span.to.max(time),
                 }));
@@ -131,14 +131,14 @@ fn search(
         .collect();
     summary
         .insert("matched".to_owned(), json!({ "total": total, "levels": by_level, "complete": !page.ended_early() }));
-    summary.insert("first_match".to_owned(), json!(span.map(|span| rfc3339(span.from))));
-    summary.insert("last_match".to_owned(), json!(span.map(|span| rfc3339(span.to))));
+    summary.insert("first_match".to_owned(), json!(extent.map(|extent| rfc3339(extent.from))));
+    summary.insert("last_match".to_owned(), json!(extent.map(|extent| rfc3339(extent.to))));
     let mut reasons: Vec<String> = page.left_out().into_iter().collect();
     reasons.extend(opened.notes.iter().cloned());
     reasons.extend(report.notes);
-    let matched = (!page.ended_early()).then_some(total);
+    let complete = !page.ended_early();
     let mut output = Output::lines(Origin::Log, summary, page.rows());
-    output.matched = matched;
+    output.matched = complete.then_some(total);
     output.left_out = log_scope::told(reasons);
     Ok(output)
 }

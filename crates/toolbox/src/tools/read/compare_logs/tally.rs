@@ -23,8 +23,8 @@ const EXAMPLE: usize = 500;
 const BUCKETS: u16 = 3_600;
 /// A message is seen near a rise within this part of the window.
 const NEAR: i32 = 20;
-/// A message is seen often when it is more than this part of all records of its level.
-const OFTEN: u64 = 10;
+/// A message is seen often when it is more than one in this many of all records of its level.
+const OFTEN: u64 = 4;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Pair {
@@ -183,11 +183,11 @@ impl Tally {
         patterns.sort_by(|left, right| by_importance(&left.1, &right.1));
         patterns.truncate(MOST_ROWS);
         let templates = self.templates;
-        patterns.into_iter().map(|(id, seen)| row(templates.text(id).unwrap_or_default(), seen)).collect()
+        patterns.into_iter().map(|(id, seen)| row(templates.text(id).as_deref(), &seen)).collect()
     }
 }
 
-fn row(pattern: String, seen: Seen) -> Value {
+fn row(pattern: Option<&str>, seen: &Seen) -> Value {
     json!({
         "pattern": pattern,
         "level": seen.level,

@@ -2,15 +2,15 @@ use serde_json::json;
 use warrant_kernel::domain::output::{Output, Rows};
 
 use super::tool;
-use crate::tools::read::log_scope::tests::{catalog, problems, read, shown, write};
+use crate::tools::read::log_scope::tests::{catalog, problems, read, shown, text, write};
 
 /// From 10:50 to 11:20: an order every ten seconds, a slow one each minute; from 11:10:07 on the pool gives nothing.
 fn an_incident() -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for second in 0..1_800 {
         let time = jiff::Timestamp::from_second(1_796_035_800 + second).unwrap();
         let mut line = |level: &str, message: &str| {
-            text.push_str(&format!("{{\"time\":\"{time}\",\"level\":\"{level}\",\"msg\":\"{message}\"}}\n"));
+            lines.push(format!("{{\"time\":\"{time}\",\"level\":\"{level}\",\"msg\":\"{message}\"}}"));
         };
         if second % 10 == 0 {
             line("info", &format!("order {} placed in {}ms", 7_000 + second, second % 90));
@@ -25,7 +25,7 @@ fn an_incident() -> String {
             line("error", &format!("no slot in pool main after {}ms", 500 + second));
         }
     }
-    text
+    text(lines)
 }
 
 fn items(output: &Output) -> &[serde_json::Value] {
@@ -86,8 +86,7 @@ async fn what_the_model_sees() {
 #[tokio::test]
 async fn a_quiet_service_has_no_onset() {
     let dir = tempfile::tempdir().unwrap();
-    let quiet: String =
-        an_incident().lines().filter(|line| !line.contains("pool")).map(|line| format!("{line}\n")).collect();
+    let quiet = text(an_incident().lines().filter(|line| !line.contains("pool")).map(str::to_owned));
     write(dir.path(), "app.log", quiet);
     let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
         .await
@@ -112,13 +111,11 @@ async fn warnings_tell_the_onset_where_errors_do_not() {
 async fn a_flood_of_different_messages_is_bounded_and_the_rest_counted() {
     let dir = tempfile::tempdir().unwrap();
     let letters = |n: u32| char::from_digit(10 + n % 26, 36).unwrap();
-    let text: String = (0..30_000)
-        .map(|n| {
-            let word: String = [n, n / 26, n / 676, n / 17_576].map(letters).into_iter().collect();
-            format!("{} ERROR {word} {word}x {word}y\n", 1_796_037_000 + n / 100)
-        })
-        .collect();
-    write(dir.path(), "app.log", text);
+    let flood = text((0..30_000).map(|n| {
+        let word: String = [n, n / 26, n / 676, n / 17_576].map(letters).into_iter().collect();
+        format!("{} ERROR {word} {word}x {word}y", 1_796_037_000 + n / 100)
+    }));
+    write(dir.path(), "app.log", flood);
     let output = read(&tool(catalog(dir.path())), json!({"service": "checkout", "since": "2026-11-30T11:05:00Z"}))
         .await
         .unwrap();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
-use warrant_kernel::domain::output::Output;
+use warrant_kernel::domain::output::{Output, Rows};
 use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
 
 use crate::catalog::Catalog;
@@ -28,7 +28,7 @@ pub(in crate::tools::read) fn catalog(dir: &Path) -> Arc<Catalog> {
         .map(|file| LogFiles { source: "files".parse().unwrap(), file: file.to_owned() })
         .to_vec();
     let environment = Some("production".parse().unwrap());
-    let checkout = Service { logs, environment, ..Service::default() };
+    let checkout = Service { environment, logs, ..Service::default() };
     let services = [("checkout", checkout), ("silent", Service::default())];
     let services = services.into_iter().map(|(name, service)| (name.parse().unwrap(), service)).collect();
     Arc::new(Catalog::new(services, sources).unwrap())
@@ -82,13 +82,18 @@ pub(in crate::tools::read) fn problems(tool: &Arc<dyn ReadTool>, json: Value) ->
 
 /// An output as text, for snapshots.
 pub(in crate::tools::read) fn shown(output: &Output) -> String {
-    use warrant_kernel::domain::output::Rows;
-    let mut text = serde_json::to_string_pretty(&output.summary).unwrap();
-    text.push_str(&format!("\n{}:", output.rows_key));
-    match &output.rows {
-        Rows::Lines(lines) => lines.iter().for_each(|line| text.push_str(&format!("\n{line}"))),
-        Rows::Items(items) => items.iter().for_each(|item| text.push_str(&format!("\n{item}"))),
-    }
-    text.push_str(&format!("\nmatched: {:?}\nleft out: {:?}", output.matched, output.left_out));
+    let rows = match &output.rows {
+        Rows::Lines(lines) => lines.clone(),
+        Rows::Items(items) => items.iter().map(Value::to_string).collect(),
+    };
+    let summary = serde_json::to_string_pretty(&output.summary).unwrap();
+    let (key, rows) = (output.rows_key, rows.join("\n"));
+    format!("{summary}\n{key}:\n{rows}\nmatched: {:?}\nleft out: {:?}", output.matched, output.left_out)
+}
+
+/// A text of lines.
+pub(in crate::tools::read) fn text(lines: impl IntoIterator<Item = String>) -> String {
+    let mut text = lines.into_iter().collect::<Vec<_>>().join("\n");
+    text.push('\n');
     text
 }

@@ -105,6 +105,3 @@ impl<'f> Bisection<'f> {
         self.nature.zone.settle(head.stamp?)
     }
 }
-
-#[cfg(test)]
-mod tests;

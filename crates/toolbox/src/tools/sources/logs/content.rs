@@ -141,6 +141,7 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
 /// The zone of a plain file's times, told by its last record: it was written when the file was last modified.
 ///
 /// Programs write local time without a zone, and the file does not say which. Where the two do not fit, UTC is assumed.
+#[must_use]
 pub fn offset_of(file: &LogFile) -> Option<Offset> {
     if file.packing != Packing::Plain {
         return None;

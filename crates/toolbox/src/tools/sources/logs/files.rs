@@ -12,14 +12,12 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use jiff::Timestamp;
+use rustix::fs::OFlags;
 
 use crate::tools::sources::logs::rotation::{Member, Packing, Place, member};
 
 /// Entries of a directory that are looked at.
 const MOST_ENTRIES: usize = 50_000;
-
-/// Opening a pipe by mistake must not wait for its other end.
-const O_NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 0x4 };
 
 /// One file of a log, open.
 #[derive(Debug)]
@@ -111,7 +109,8 @@ fn open(root: &Dir, path: &Path, since: Timestamp, packing: Packing) -> io::Resu
         return Err(not_regular());
     }
     let mut options = OpenOptions::new();
-    options.read(true).custom_flags(O_NONBLOCK);
+    // A pipe put there a moment ago must not make us wait for its other end.
+    options.read(true).custom_flags(i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default());
     let file = root.open_with(path, &options)?.into_std();
     let metadata = file.metadata()?;
     if !metadata.is_file() {

@@ -47,7 +47,7 @@ impl<'l> Found<'l> {
                 self.level = self.level.or_else(|| value.level());
             }
             "msg" | "message" | "log" | "body" | "event" | "@message" => {
-                self.message = self.message.take().or(value.text())
+                self.message = self.message.take().or(value.text());
             }
             "err" | "error" | "exception" | "error.message" => self.error = self.error.take().or(value.text()),
             _ => {}

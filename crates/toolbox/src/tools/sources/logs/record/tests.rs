@@ -92,7 +92,7 @@ fn heads_of_files_with_and_without_times() {
     assert!(Heads::Untimed.is_head(b"listening"));
     assert!(!Heads::Untimed.is_head(b"    at x"));
     assert!(!Heads::Timed.is_head(b"java.lang.IllegalStateException: no slot"));
-    assert!(Heads::Timed.is_head(br#"caller=a.go:1 level=info ts=2026-11-30T11:05:18Z"#));
+    assert!(Heads::Timed.is_head(b"caller=a.go:1 level=info ts=2026-11-30T11:05:18Z"));
 }
 
 proptest! {

@@ -90,8 +90,8 @@ impl<'c> Records<'c> {
     ) -> ControlFlow<()> {
         let mut hits =
             Hits { records: self, block, done: 0, counted: 0, line: None, visit, flow: ControlFlow::Continue(()) };
-        let searched = searcher.search_slice(matcher, block.text, &mut hits);
-        debug_assert!(searched.is_ok(), "a slice in memory can be searched");
+        let outcome = searcher.search_slice(matcher, block.text, &mut hits);
+        debug_assert!(outcome.is_ok(), "a slice in memory can be searched");
         hits.flow
     }
 

@@ -74,6 +74,12 @@ fn log_of(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Found) {
     (dir, found)
 }
 
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    text.push('\n');
+    text
+}
+
 fn texts(shown: &[Shown]) -> Vec<&str> {
     shown.iter().map(|(_, _, text)| text.as_str()).collect()
 }
@@ -142,7 +148,7 @@ fn rs_01_decompression_ends_at_its_budget_and_says_so() {
 #[test]
 fn of_a_corrupt_gzip_file_what_could_be_read_is_used() {
     let dir = tempfile::tempdir().unwrap();
-    let text: String = (0..20_000).map(|n| format!("{} {:x} line\n", START + n, n * 7_919)).collect();
+    let text = lines((0..20_000).map(|n| format!("{} {:x} line", START + n, n * 7_919)));
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(text.as_bytes()).unwrap();
     let mut packed = gz.finish().unwrap();
@@ -218,7 +224,7 @@ fn a_cancel_ends_the_work() {
 
 #[test]
 fn a_narrow_window_of_a_large_file_costs_the_window() {
-    let text: String = (0..200_000).map(|n| format!("{}.{} request served\n", START + n / 20, n % 20)).collect();
+    let text = lines((0..200_000).map(|n| format!("{}.{} request served", START + n / 20, n % 20)));
     let (_dir, found) = log_of(&text);
     let limits = Limits { disorder: SignedDuration::from_secs(2), fine: 4 << 10, ..Limits::default() };
     let (shown, report) = scanned(&found, seconds(5_000, 5_009), Some("served"), limits);
