@@ -130,22 +130,22 @@ fn message_chars(message: &Message) -> usize {
 
 fn opening(state: &State) -> String {
     let run = &state.run;
-    let mut text = match &run.trigger {
+    let mut text = vec![match &run.trigger {
         Trigger::Question { text } => format!("Question: {text}\n"),
         Trigger::Alert { name, text } => format!("Alert {name} (its words come from outside): {text}\n"),
-    };
+    }];
     if let Some(service) = &run.service {
-        text.push_str(&format!("Service: {service}\n"));
+        text.push(format!("Service: {service}\n"));
     }
-    text.push_str(&format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
-    text.push_str("\nThe opening sweep:\n");
+    text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
+    text.push("\nThe opening sweep:\n".to_owned());
     for (call, shown) in sweep_shown(state) {
-        text.push_str(&format!("\n{} {}\n{shown}\n", call.call.tool, call.call.arguments));
+        text.push(format!("\n{} {}\n{shown}\n", call.call.tool, call.call.arguments));
     }
     for note in &state.opening_notes {
-        text.push_str(&format!("\n{note}\n"));
+        text.push(format!("\n{note}\n"));
     }
-    text
+    text.concat()
 }
 
 /// The sweep's results as the model sees them, together within their limit: the longest shrink first.

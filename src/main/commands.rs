@@ -245,7 +245,9 @@ fn runbooks_command(app: &App, command: RunbooksCommand) -> u8 {
             if json.json {
                 print::json_lines(&lines);
             } else {
-                lines.iter().for_each(|line| print::line(line));
+                for line in &lines {
+                    print::line(line);
+                }
                 let count = counted(app.bench.library.runbooks().len(), "runbook");
                 print::line(&format!("{count}, {} to mend.", lines.len()));
             }

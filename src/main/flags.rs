@@ -22,7 +22,7 @@ Examples:
 Exit codes: 0 a report, 1 failed, 2 wrong usage or config, 3 inconclusive, 130 interrupted."
 )]
 pub struct Flags {
-    /// The config; else $WARRANT_CONFIG, ./warrant.toml, ~/.config/warrant/warrant.toml, /etc/warrant/warrant.toml.
+    /// The config; else `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml, /etc/warrant/warrant.toml.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// What to do.

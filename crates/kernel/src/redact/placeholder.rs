@@ -48,8 +48,7 @@ impl RedactionKey {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).map_err(|_| RedactError::Key)?;
         mac.update(secret);
         let digest = mac.finalize().into_bytes();
-        let hex = hex(digest.get(..3).unwrap_or_default());
-        Ok(format!("[secret:{kind}:{hex}]"))
+        Ok(format!("[secret:{kind}:{}]", hex(digest.get(..3).unwrap_or_default())))
     }
 }
 

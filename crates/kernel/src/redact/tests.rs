@@ -2,7 +2,7 @@
 
 mod planted;
 
-mod encoding;
+mod ordinary;
 
 mod recall;
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::encoding::Encoding;
-use super::planted::{Dice, KINDS, line, plant};
+use super::ordinary::line;
+use super::planted::{Dice, Encoding, KINDS, plant};
 use super::{masked, redactor, redactor_with};
 use crate::redact::{RedactError, RedactionKey, Redactor};
 
