@@ -244,12 +244,10 @@ impl Recorder for Investigation<'_> {
 /// What comes of a report that was handed in.
 pub(super) fn received(state: &State, library: &Library, handed_in: &HandedIn) -> Judged {
     match &handed_in.draft {
-        Err(error) => {
-            Judged::Returned(format!("the report does not have the form that its schema asks for: {error}"))
+        Err(error) => Judged::Returned(format!("the report does not have the form that its schema asks for: {error}")),
+        Ok(_) if handed_in.beside_others && state.returns() == 0 => {
+            Judged::Returned("the calls beside it have been answered; read them, then call `report` alone".to_owned())
         }
-        Ok(_) if handed_in.beside_others && state.returns() == 0 => Judged::Returned(
-            "the calls beside it have been answered; read them, then call `report` alone".to_owned(),
-        ),
         Ok(draft) => report::judge(state, library, draft, &handed_in.written_by, handed_in.chance),
     }
 }

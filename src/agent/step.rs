@@ -165,7 +165,8 @@ fn idle(state: &State) -> Option<String> {
         .rev()
         .take_while(|turn| acted_on(state, turn).next().is_none() && turn.answer.stop != Stop::Paused)
         .count();
-    (idle >= IDLE_TURNS.max(state.models.len() + 1)).then(|| format!("the model {} answered {idle} times without a call", last.answer.model))
+    (idle >= IDLE_TURNS.max(state.models.len() + 1))
+        .then(|| format!("the model {} answered {idle} times without a call", last.answer.model))
 }
 
 enum Room {

@@ -5,4 +5,6 @@ mod model_server;
 
 mod models;
 
+mod investigation;
+
 mod shop;
