@@ -113,7 +113,7 @@ pub fn partial(state: &State, library: &Library, why: &str) -> Report {
         ruled_out: Vec::new(),
         impact: None,
         timeline: Vec::new(),
-        next_steps: vec!["Read the evidence below, or resume the investigation once a model answers.".to_owned()],
+        next_steps: vec!["Read the evidence below, or ask again once a model answers.".to_owned()],
         not_seen: not_seen(state),
         written_by: "warrant".to_owned(),
         partial: true,

@@ -236,6 +236,12 @@ impl State {
         })
     }
 
+    /// What the answers cost so far; none where no model has a price.
+    #[must_use]
+    pub fn cost(&self) -> Option<f64> {
+        self.turns.iter().filter_map(|turn| turn.answer.cost).reduce(|sum, cost| sum + cost)
+    }
+
     /// How often a report was handed back.
     #[must_use]
     pub fn returns(&self) -> usize {

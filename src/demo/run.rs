@@ -92,7 +92,7 @@ pub async fn run(
         (investigation, Ended::Reported(report)) => {
             Ok(Demo::Done(Box::new(Demonstrated { injected, report: *report, investigation })))
         }
-        (_, Ended::Interrupted) => Ok(Demo::Interrupted),
+        (_, Ended::Interrupted(_)) => Ok(Demo::Interrupted),
     }
 }
 

@@ -10,4 +10,6 @@ mod model_server;
 
 mod models;
 
+mod investigation;
+
 mod shop;
