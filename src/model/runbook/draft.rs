@@ -6,7 +6,7 @@ use warrant_kernel::domain::report::{Draft, Finding, FindingKind, Moment, Quote,
 use warrant_kernel::domain::time::rfc3339;
 use warrant_toolbox::runbook::document::Shows;
 
-use super::cause::{Change, Weighed, weigh};
+use super::cause::{Change, Weighed, peer, weigh};
 use super::checks::Checked;
 use super::choose::Candidate;
 use super::scene::{Scene, Trouble};
@@ -141,8 +141,9 @@ fn measured(checked: &Checked<'_>) -> String {
     let value = checked.data.and_then(|data| data.pointer(at)).filter(|value| value.is_number());
     let Some(value) = value else { return String::new() };
     let beside = at.rsplit_once('/').and_then(|(beside, _)| checked.data?.pointer(beside)?.get("name")?.as_str());
+    let towards = peer(checked).map(|peer| format!(" towards {peer}")).unwrap_or_default();
     match beside {
-        Some(name) => format!(" Measured: {name} {value}."),
+        Some(name) => format!(" Measured: {name}{towards} {value}."),
         None => format!(" Measured: {value}."),
     }
 }
@@ -178,10 +179,9 @@ fn root_cause(best: &Weighed<'_>) -> Option<String> {
     let service = &best.candidate.service;
     let mechanism = best.cause().or_else(|| best.held().next())?;
     let means = bare(&mechanism.check.means);
-    Some(match (&best.change, &best.blamed) {
-        (Some(change), _) => format!("{}: {means}.", changed(service, change)),
-        (None, Some(blamed)) => format!("{blamed}, called by {service}: {means}.{}", measured(mechanism)),
-        (None, None) => format!("{service}: {means}.{}", measured(mechanism)),
+    Some(match &best.change {
+        Some(change) => format!("{}: {means}.", changed(service, change)),
+        None => format!("{service}: {means}.{}", measured(mechanism)),
     })
 }
 

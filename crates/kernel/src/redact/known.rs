@@ -5,7 +5,7 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-use super::placeholder::kind_of;
+use super::placeholder::{hex, kind_of};
 use super::value;
 
 /// Shorter values would mask ordinary text; they are found beside a name only.
@@ -63,7 +63,7 @@ pub(super) fn forms(known: impl IntoIterator<Item = KnownSecret>) -> Vec<Form> {
     let mut forms: Vec<Form> = Vec::new();
     for secret in known.into_iter().filter(KnownSecret::stands_alone) {
         let value = secret.value.trim().as_bytes();
-        let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = hex(value);
         let mut written = vec![
             value.to_vec(),
             STANDARD.encode(value).into_bytes(),

@@ -47,8 +47,7 @@ impl RedactionKey {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).map_err(|_| RedactError::Key)?;
         mac.update(secret);
         let digest = mac.finalize().into_bytes();
-        let hex: String = digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
-        Ok(format!("[secret:{kind}:{hex}]"))
+        Ok(format!("[secret:{kind}:{}]", hex(digest.get(..3).unwrap_or_default())))
     }
 }
 
@@ -56,6 +55,16 @@ impl fmt::Debug for RedactionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RedactionKey(..)")
     }
+}
+
+/// Bytes as lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for half in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(u32::from(half), 16));
+        }
+        text
+    })
 }
 
 /// Where placeholders stand already.
