@@ -141,10 +141,13 @@ fn measured(checked: &Checked<'_>) -> String {
     let value = checked.data.and_then(|data| data.pointer(at)).filter(|value| value.is_number());
     let Some(value) = value else { return String::new() };
     let beside = at.rsplit_once('/').and_then(|(beside, _)| checked.data?.pointer(beside)?.get("name")?.as_str());
+    let what: Vec<&str> =
+        at.rsplit('/').take(2).filter(|part| part.parse::<usize>().is_err() && !part.is_empty()).collect();
+    let what = what.into_iter().rev().collect::<Vec<_>>().join(" ");
     let towards = peer(checked).map(|peer| format!(" towards {peer}")).unwrap_or_default();
     match beside {
         Some(name) => format!(" Measured: {name}{towards} {value}."),
-        None => format!(" Measured: {value}."),
+        None => format!(" Measured: {what} {value}."),
     }
 }
 
