@@ -20,3 +20,5 @@ pub mod prompt;
 pub mod report;
 
 pub mod investigate;
+
+pub mod replay;

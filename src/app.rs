@@ -42,7 +42,8 @@ use warrant_toolbox::tools::process::Program;
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
-use warrant_toolbox::tools::workspace::{OwnFiles, Workspaces};
+use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
@@ -169,11 +170,7 @@ impl App {
     pub fn limits(&self) -> HashMap<SourceName, usize> {
         let sources = self.bench.catalog.sources();
         let servers = [&sources.metrics, &sources.alertmanagers, &sources.http];
-        servers
-            .into_iter()
-            .flatten()
-            .map(|(name, source)| (name.clone(), source.concurrency))
-            .collect()
+        servers.into_iter().flatten().map(|(name, source)| (name.clone(), source.concurrency)).collect()
     }
 }
 
@@ -186,19 +183,9 @@ fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
-    let mut roots = config.catalog.sources().workspaces.clone();
-    roots.retain(|name, root| {
-        let there = root.dir.is_dir();
-        if !there {
-            warnings.push(format!("`workspaces.{name}.dir`: there is no directory `{}`", root.dir.display()));
-        }
-        there
-    });
-    let opened = Workspaces::open(&roots, OwnFiles::new(own));
-    Arc::new(opened.unwrap_or_else(|errors| {
-        warnings.extend(errors.iter().map(ToString::to_string));
-        Workspaces::default()
-    }))
+    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    warnings.extend(errors.iter().map(ToString::to_string));
+    Arc::new(opened)
 }
 
 fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {
@@ -210,18 +197,14 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
         text: &file.text,
         standing: if file.is_builtin { Standing::BuiltIn } else { Standing::Operator },
     });
-    Definitions::load(files, &context)
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
+    Definitions::load(files, &context).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
 }
 
 fn policy_of(found: &[Found], definitions: &Definitions, problems: &mut Vec<String>) -> Option<Policy> {
     let texts: Vec<PolicyText<'_>> =
         found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
     let tools = definitions.iter().map(Definition::tool);
-    Policy::load(&texts, tools, &roles())
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
+    Policy::load(&texts, tools, &roles()).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
 }
 
 /// What tools are made of.
@@ -243,9 +226,7 @@ impl Parts<'_> {
                 }
             }
         }
-        Registry::new(definitions, code)
-            .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-            .ok()
+        Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
     }
 
     fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {

@@ -148,8 +148,8 @@ impl Config {
     /// # Errors
     /// [`ConfigError`]: all faults of one kind at once.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Self::parse(path, &text)
     }
 
@@ -190,8 +190,7 @@ impl Document {
         let catalog = Catalog::new(self.services, sources)
             .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
             .unwrap_or_default();
-        let people =
-            People::new(self.people).map_err(|error| problems.push(error.to_string())).unwrap_or_default();
+        let people = People::new(self.people).map_err(|error| problems.push(error.to_string())).unwrap_or_default();
         let store = self.store.path.or_else(place::default_store);
         let Some(store) = store else {
             problems.push("`store.path` is not set, and there is no home directory to put the store in".to_owned());
@@ -237,9 +236,7 @@ impl Document {
     /// The models in their order: as the config says, or else all of them by name; the built-in one is always last.
     fn model_order(&self, problems: &mut Vec<String>) -> Vec<String> {
         let named = self.investigation.models.clone();
-        let order = named.unwrap_or_else(|| {
-            self.models.keys().cloned().chain([RUNBOOK.to_owned()]).collect()
-        });
+        let order = named.unwrap_or_else(|| self.models.keys().cloned().chain([RUNBOOK.to_owned()]).collect());
         let mut seen = BTreeSet::new();
         for name in &order {
             if name != RUNBOOK && !self.models.contains_key(name) {

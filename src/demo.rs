@@ -15,6 +15,7 @@
 //! | [`certificate`] | the certificates of the shop |
 //! | [`part`] | one service of the shop, in its own process |
 //! | [`shop`] | all of it: children, customers, the fault, and what the outside world sees |
+//! | [`run`] | `warrant demo`: the shop and an investigation of it |
 
 pub mod fault;
 
@@ -33,3 +34,5 @@ pub mod certificate;
 pub mod part;
 
 pub mod shop;
+
+pub mod run;

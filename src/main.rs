@@ -1,28 +1,30 @@
-//! The `warrant` command.
+//! The `warrant` command: flags in, exit code out.
+
+#[path = "main/flags.rs"]
+mod flags;
+
+#[path = "main/commands.rs"]
+mod commands;
+
+#[path = "main/print.rs"]
+mod print;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use warrant::demo::part::{PartOptions, serve_part};
-
-/// Investigates incidents. Reads are fast. Writes need a warrant.
-#[derive(Debug, Parser)]
-#[command(name = "warrant", version)]
-enum Command {
-    /// Runs one service of the demo's shop.
-    #[command(hide = true)]
-    ShopPart(PartOptions),
-}
 
 fn main() -> ExitCode {
-    let Command::ShopPart(options) = Command::parse();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let ended = runtime.map_err(anyhow::Error::from).and_then(|runtime| Ok(runtime.block_on(serve_part(options))?));
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
+    // Flags first: `--version` and `--help` pay for nothing else.
+    let flags = flags::Flags::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
+            eprintln!("warrant: can't start: {error}");
+            return ExitCode::FAILURE;
         }
-    }
+    };
+    let code = runtime.block_on(commands::run(flags));
+    // Blocking work that was cancelled looks at its token; nobody waits for it.
+    runtime.shutdown_background();
+    code
 }

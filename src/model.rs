@@ -7,6 +7,7 @@
 //! | [`retry`] | patience with a model that fails for a moment |
 //! | [`openai`] | chat completions: `OpenAI`, Ollama, vLLM, gateways |
 //! | [`anthropic`] | the Messages API |
+//! | [`runbook`] | the built-in one: no key, no network |
 //!
 //! Below them: `wire` (what both shapes need at their edge), `endpoint` (one POST, one stream), `failure` (what an error
 //! means), `sse` (events within bounds). A model added here returns whole answers only: what a stream cut is an error.
@@ -30,3 +31,6 @@ mod endpoint;
 mod failure;
 
 mod sse;
+
+#[cfg(test)]
+mod testing;

@@ -71,9 +71,8 @@ pub async fn ask(
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let clock = Arc::new(SystemClock);
-    let trace = Trace::begin(store.clone(), clock, watcher, opening)
-        .await
-        .map_err(|error| Fault::Failed(error.to_string()))?;
+    let trace =
+        Trace::begin(store.clone(), clock, watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
     let ended = carry_on(app, redactor, trace, cancel).await;
     drop(lock);
     if let Some(store) = store {

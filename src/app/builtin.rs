@@ -36,4 +36,18 @@ pub const POLICIES: &[File] = files!("policies": "reads.cedar");
 pub const POLICY_CASES: File = ("tests.toml", include_str!("../../policies/tests.toml"));
 
 /// `runbooks/*.md`.
-pub const RUNBOOKS: &[File] = files!("runbooks": );
+pub const RUNBOOKS: &[File] = files!("runbooks":
+    "bad-change.md",
+    "certificate-expiry.md",
+    "connection-pool.md",
+    "cpu-saturation.md",
+    "crash-loop.md",
+    "dependency-down.md",
+    "disk-full.md",
+    "error-rate.md",
+    "file-descriptors.md",
+    "latency.md",
+    "memory-growth.md",
+    "queue-backlog.md",
+    "slow-dependency.md",
+);

@@ -1,7 +1,5 @@
 //! `warrant tools list|show|call`.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::execute::AtOnce;
@@ -68,7 +66,13 @@ fn unknown(app: &App, name: &str) -> Fault {
 ///
 /// # Errors
 /// [`Fault::Usage`] for a role that isn't there; what the tool itself says stands in the result.
-pub async fn call(app: &App, name: &str, arguments: &str, role: &str, cancel: &CancellationToken) -> Result<ToolResult, Fault> {
+pub async fn call(
+    app: &App,
+    name: &str,
+    arguments: &str,
+    role: &str,
+    cancel: &CancellationToken,
+) -> Result<ToolResult, Fault> {
     let now = SystemClock.now();
     let run = Run {
         investigation: "command-line".parse().map_err(|error| Fault::Failed(format!("{error}")))?,
@@ -89,7 +93,7 @@ pub async fn call(app: &App, name: &str, arguments: &str, role: &str, cancel: &C
     };
     let desk = Desk {
         registry: &app.bench.registry,
-        services: Arc::as_ref(&app.bench.catalog),
+        services: app.bench.catalog.as_ref(),
         policy: &app.bench.policy,
         redactor: &app.redactor,
         run: &run,

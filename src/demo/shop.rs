@@ -48,7 +48,7 @@ const DATA_BYTES: usize = 6 * 1024 * 1024;
 /// How long the first order may take, on a machine that is busy with other things.
 const FIRST_ORDER: Duration = Duration::from_secs(20);
 /// How long the first seconds of a busy machine are waited out.
-const SETTLE: Duration = Duration::from_secs(10);
+const SETTLE: Duration = Duration::from_secs(5);
 /// How long customers may take to notice.
 const NOTICE: Duration = Duration::from_secs(20);
 /// How long the shop goes on broken, so that there is something to compare.
@@ -219,6 +219,7 @@ impl Shop {
             self.make(&self.plan.decoy).await?;
         }
         sleep_until(onset).await;
+        self.customers.get_used_to(self.began.1);
         let broke = Timestamp::now();
         self.break_it().await?;
         if self.plan.fault != Fault::None {

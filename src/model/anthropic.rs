@@ -75,3 +75,6 @@ impl Model for Anthropic {
         Err(self.endpoint.transient("the answer ended without `message_stop`, so it is not whole"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -240,22 +240,18 @@ fn check(name: &str, config: &ModelConfig) -> Result<(), ConfigError> {
 fn base_url(name: &str, text: &str) -> Result<Url, ConfigError> {
     let url = Url::parse(text);
     let problem = match &url {
-        Err(_) => "is not a URL; write it as in `http://127.0.0.1:11434/v1`",
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {
             "holds a user or password; put the key into `api_key_env`"
         }
         Ok(url) if url.query().is_some() || url.fragment().is_some() => "holds a query or fragment; leave it out",
-        Ok(url) if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() => {
-            "is not an http or https URL"
-        }
-        Ok(url) => return Ok(url.clone()),
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.host_str().is_some() => return Ok(url.clone()),
+        Ok(_) | Err(_) => "is not an http or https URL; write it as in `http://127.0.0.1:11434/v1`",
     };
-    // What stands before the host or after the path may be a secret.
-    let shown = url.map_or_else(
-        |_| text.chars().take_while(|c| !matches!(c, '@' | '?' | '#')).take(80).collect(),
-        |url| format!("{}://{}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path()),
-    );
-    Err(ConfigError::BaseUrl { name: name.to_owned(), url: shown, problem })
+    // What stands before the host or behind the path may be a secret.
+    let shown = text.split(['?', '#']).next().unwrap_or_default();
+    let shown = shown.rsplit_once('@').map_or(shown, |(_, host)| host);
+    let url = shown.chars().take(80).collect();
+    Err(ConfigError::BaseUrl { name: name.to_owned(), url, problem })
 }
 
 fn idle(name: &str, config: &ModelConfig) -> Result<Duration, ConfigError> {

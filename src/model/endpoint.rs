@@ -120,11 +120,12 @@ impl Endpoint {
 
     async fn error_body(&self, response: &mut Response, cancel: &CancellationToken) -> Result<String, ModelError> {
         let mut body = Vec::new();
-        // The status says enough where the body breaks off.
-        while let Ok(Some(chunk)) = self.guarded(cancel, response.chunk()).await? {
-            body.extend(chunk.iter().take(MAX_ERROR_BODY - body.len()));
-            if body.len() >= MAX_ERROR_BODY {
-                break;
+        while body.len() < MAX_ERROR_BODY {
+            match self.guarded(cancel, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => body.extend(chunk.iter().take(MAX_ERROR_BODY - body.len())),
+                Err(ModelError::Cancelled) => return Err(ModelError::Cancelled),
+                // The status says enough where the body breaks off or never ends.
+                Ok(Ok(None) | Err(_)) | Err(_) => break,
             }
         }
         Ok(String::from_utf8_lossy(&body).into_owned())

@@ -69,3 +69,6 @@ impl Model for OpenAi {
         reader.finish(&self.endpoint, request.messages)
     }
 }
+
+#[cfg(test)]
+mod tests;

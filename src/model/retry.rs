@@ -78,7 +78,7 @@ impl Model for Patient {
                 return Err(ModelError::Transient { model, message, retry_after });
             }
             let wait = self.wait(failures, retry_after);
-            tracing::debug!(model, message, ?wait, "the model failed for a moment and is asked again");
+            tracing::warn!(model, message, ?wait, "the model failed for a moment and is asked again");
             if cancel.run_until_cancelled(sleep(wait)).await.is_none() {
                 return Err(ModelError::Cancelled);
             }

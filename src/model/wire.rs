@@ -104,3 +104,49 @@ pub(super) fn show(deltas: &UnboundedSender<String>, piece: &str) {
         drop(deltas.send(piece.to_owned()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn calls(ids: &[String]) -> Vec<ModelCall> {
+        let call = |id: &String| ModelCall { id: id.clone(), name: String::new(), arguments: String::new() };
+        ids.iter().map(call).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn names_and_ids_always_fit(text in "\\PC{0,200}") {
+            let name = name(&text);
+            prop_assert!((1..=MAX_NAME).contains(&name.len()) && name.chars().all(is_plain));
+            prop_assert!(plain_id(&text).chars().all(is_plain));
+        }
+
+        #[test]
+        fn arguments_are_kept_as_they_are_or_whole_as_text(text in "(\\{\"a\":[0-9]{1,3}\\}|\\PC{0,40})") {
+            let map = arguments(&text);
+            let Ok(object) = serde_json::from_str::<Map<String, Value>>(&text) else {
+                prop_assert_eq!(map.get("malformed_arguments").and_then(Value::as_str), Some(text.as_str()));
+                return Ok(());
+            };
+            prop_assert_eq!(map, object);
+        }
+
+        #[test]
+        fn ids_become_unique_and_good_ones_stay(earlier in proptest::collection::vec("[ab]?|call_1_[01]_?", 0..4), new in proptest::collection::vec("[abc]?|call_1_[01]", 0..6)) {
+            let message = Message::Assistant { text: String::new(), calls: calls(&earlier), opaque: Vec::new() };
+            let mut settled = calls(&new);
+            settle_ids(&mut settled, &[message]);
+            let unique: HashSet<_> = settled.iter().map(|call| call.id.as_str()).collect();
+            prop_assert_eq!(unique.len(), new.len());
+            prop_assert!(earlier.iter().all(|id| !unique.contains(id.as_str())));
+            if let (Some(given), Some(call)) = (new.first(), settled.first())
+                && !given.is_empty() && !earlier.contains(given)
+            {
+                prop_assert_eq!(&call.id, given);
+            }
+        }
+    }
+}

@@ -14,7 +14,7 @@ mod together;
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant::agent::model::{Answer, CallAnswer, Message, Model, ModelError, Request, ToolSpec};
@@ -97,6 +97,7 @@ impl Talk {
     pub async fn ask(&mut self, model: &dyn Model) -> Result<Answer, ModelError> {
         let request = Request {
             run: &self.run,
+            seen: &[],
             system: &self.system,
             tools: &self.tools,
             messages: &self.messages,
@@ -130,6 +131,15 @@ impl Talk {
     pub fn say(&mut self, text: &str) {
         self.messages.push(Message::User { text: text.to_owned() });
     }
+}
+
+/// A request body with one field, tool or message a line.
+pub fn by_line(body: &Value) -> String {
+    let lines = body.as_object().into_iter().flatten().flat_map(|(name, value)| match value {
+        Value::Array(items) => items.iter().map(|item| format!("{name}: {item}")).collect(),
+        other => vec![format!("{name}: {other}")],
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What kind of error it is, and its text.

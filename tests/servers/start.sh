@@ -111,7 +111,8 @@ Y
 launch prometheus prometheus /-/ready --config.file=prometheus.yml --storage.tsdb.path="$dir/prometheus" \
   --web.listen-address=127.0.0.1:PORT
 launch victoria-metrics victoria-metrics /health -httpListenAddr=127.0.0.1:PORT \
-  -storageDataPath="$dir/victoria-metrics" -retentionPeriod=1d -promscrape.config=scrape.yml
+  -storageDataPath="$dir/victoria-metrics" -retentionPeriod=1d -search.latencyOffset=1s \
+  -promscrape.config=scrape.yml
 
 : >env
 export_as() { # VARIABLE NAME

@@ -27,13 +27,14 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use check::Checker;
-use script::{Pick, Rules, Script, Shape, Step, Turn};
+use script::{Ending, Pick, Rules, Script, Shape, Step, Turn};
 
 /// A request as it came.
 #[derive(Debug, Clone)]
@@ -77,6 +78,8 @@ impl ModelServer {
             .with_state(Arc::clone(&inner));
         let listener = TcpListener::bind(("127.0.0.1", port)).await.expect("a port of the loopback");
         let address = listener.local_addr().expect("a bound socket has an address");
+        // Small pieces go out at once, as they do from a provider.
+        let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket takes the option"));
         let task = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs") });
         Self { address, inner, task }
     }
@@ -157,7 +160,14 @@ async fn serve(inner: &Shared, shape: Shape, headers: HeaderMap, body: &[u8]) ->
     tokio::time::sleep(turn.delay).await;
     if let Some(refusal) = turn.refusal {
         let status = StatusCode::from_u16(refusal.status).expect("a status of the script");
-        let mut response = (status, refusal.body).into_response();
+        let body = stream::iter([Ok::<_, std::io::Error>(Bytes::from(refusal.body))]);
+        let body = match turn.ending {
+            Ending::Stall => Body::from_stream(body.chain(stream::pending())),
+            Ending::Whole | Ending::CutInCall | Ending::NoFinish | Ending::HugeLine(_) | Ending::ErrorEvent => {
+                Body::from_stream(body)
+            }
+        };
+        let mut response = (status, body).into_response();
         for (name, value) in refusal.headers {
             let name = axum::http::HeaderName::try_from(name).expect("a header of the script");
             response.headers_mut().insert(name, value.parse().expect("a header of the script"));

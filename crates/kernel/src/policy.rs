@@ -124,7 +124,7 @@ pub struct Explanation {
 #[derive(Debug)]
 pub struct Policy {
     schema: cedar_policy::Schema,
-    schema_text: String,
+    schema_json: Value,
     roles: BTreeSet<RoleName>,
     set: cedar_policy::PolicySet,
     sources: BTreeMap<String, PolicySource>,
@@ -163,7 +163,7 @@ impl Policy {
 
     /// The schema in Cedar's own form, for people who write policies.
     #[must_use]
-    pub fn schema_text(&self) -> &str {
-        &self.schema_text
+    pub fn schema_text(&self) -> String {
+        schema::text(&self.schema_json)
     }
 }

@@ -160,6 +160,11 @@ impl Redactor {
         json::redact(self, value)
     }
 
+    #[cfg(test)]
+    fn compile_all(&self) -> Result<(), RedactError> {
+        self.searcher.as_ref().ok_or(RedactError::OutOfOrder)?.compile_all()
+    }
+
     /// As [`Self::redact_lines`], each text keeping its place.
     fn redact_each(&self, texts: &[&str]) -> Result<(Vec<String>, u64), RedactError> {
         let (text, mut rows) = join(texts.iter().copied());

@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 use warrant_kernel::domain::event::Call;
 use warrant_kernel::domain::name::ServiceName;
 use warrant_kernel::domain::result::ToolResult;
-use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::runbook::document::{Check, Shows};
 use warrant_toolbox::runbook::expect::{Seen, Verdict};
 use warrant_toolbox::runbook::fill::{Values, fill};
+use warrant_toolbox::runbook::library::Library;
 
 use crate::agent::state::State;
 

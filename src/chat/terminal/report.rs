@@ -12,20 +12,21 @@ pub fn render(report: &Report, paint: Paint, columns: usize) -> String {
     let mut page = Page { text: String::new(), paint, columns };
     page.head(report);
     page.findings(&report.findings);
-    page.list(
-        "Ruled out",
-        report.ruled_out.iter().map(|it| format!("{}: {}{}", it.what, it.why, cites(&it.evidence))),
-    );
+    page.list("Ruled out", report.ruled_out.iter().map(|it| format!("{}: {}{}", it.what, it.why, cites(&it.evidence))));
     page.list("Impact", report.impact.iter().cloned());
     page.list(
         "Timeline",
-        report.timeline.iter().map(|moment| format!("{}  {}{}", clock(&moment.at), moment.what, cites(&moment.evidence))),
+        report
+            .timeline
+            .iter()
+            .map(|moment| format!("{}  {}{}", clock(&moment.at), moment.what, cites(&moment.evidence))),
     );
     page.list("Next steps", report.next_steps.iter().cloned());
     page.list("Could not see", report.not_seen.iter().cloned());
-    page.list("Left out, because the evidence does not bear it out", report.unsupported.iter().map(|it| {
-        format!("{} ({})", it.claim, it.why)
-    }));
+    page.list(
+        "Left out, because the evidence does not bear it out",
+        report.unsupported.iter().map(|it| format!("{} ({})", it.claim, it.why)),
+    );
     page.evidence(report);
     page.text
 }

@@ -16,7 +16,7 @@ use crate::demo::part::journal::{Journal, Level};
 use crate::demo::part::metrics::Metrics;
 
 /// A call that takes longer is worth a line in the log.
-const SLOW: Duration = Duration::from_secs(1);
+const SLOW: Duration = Duration::from_millis(1_500);
 /// A certificate with less time left is worth a line in the log.
 const EXPIRES_SOON: i64 = 3 * 86_400;
 /// How often such a line is written.

@@ -18,23 +18,28 @@ const CART_EVERY: u64 = 6;
 const PATIENT: usize = 160;
 /// How long a customer waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// An order that takes longer is slow: four times the usual.
+/// An order that takes longer is slow, on a machine that keeps up: four times the usual.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How an order went.
+/// How an order ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Fine,
-    Slow,
+enum Outcome {
+    Placed,
     Failed,
 }
 
 /// One order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Visit {
-    pub(super) ended: Timestamp,
-    pub(super) took: Duration,
-    pub(super) outcome: Outcome,
+struct Visit {
+    ended: Timestamp,
+    took: Duration,
+    outcome: Outcome,
+}
+
+impl Visit {
+    fn is_slow(&self, slow: Duration) -> bool {
+        self.outcome == Outcome::Placed && self.took > slow
+    }
 }
 
 /// What became of the orders of a stretch of time.
@@ -51,12 +56,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn of(visits: &[Visit]) -> Self {
-        let count = |outcome| visits.iter().filter(|visit| visit.outcome == outcome).count();
+    fn of(visits: &[Visit], slow: Duration) -> Self {
+        let failed = visits.iter().filter(|visit| visit.outcome == Outcome::Failed).count();
+        let slow = visits.iter().filter(|visit| visit.is_slow(slow)).count();
         let mut times: Vec<Duration> = visits.iter().map(|visit| visit.took).collect();
         times.sort_unstable();
         let p95 = times.get(times.len().saturating_mul(95) / 100).or(times.last()).copied().unwrap_or_default();
-        Self { orders: visits.len(), failed: count(Outcome::Failed), slow: count(Outcome::Slow), p95 }
+        Self { orders: visits.len(), failed, slow, p95 }
     }
 
     /// In a hundred orders, how many failed or were slow.
@@ -70,6 +76,7 @@ impl Tally {
 #[derive(Debug)]
 pub(super) struct Customers {
     visits: Arc<Mutex<Vec<Visit>>>,
+    slow: Duration,
     task: JoinHandle<()>,
 }
 
@@ -87,14 +94,20 @@ impl Customers {
             sleep(EVERY).await;
         }
         let task = tokio::spawn(keep_coming(http, gateway, Arc::clone(&visits)));
-        Ok(Some(Self { visits, task }))
+        Ok(Some(Self { visits, slow: SLOW, task }))
     }
 
     /// The orders that ended at `from` or later, and before `to`.
     pub(super) fn tally(&self, from: Timestamp, to: Timestamp) -> Tally {
         let chosen: Vec<Visit> =
             self.visits().iter().filter(|visit| visit.ended >= from && visit.ended < to).copied().collect();
-        Tally::of(&chosen)
+        Tally::of(&chosen, self.slow)
+    }
+
+    /// From now on only what takes twice as long as most orders since `from` is slow, where that is more than a second:
+    /// on a machine that is busy with other things all orders take long.
+    pub(super) fn get_used_to(&mut self, from: Timestamp) {
+        self.slow = SLOW.max(self.tally(from, Timestamp::now()).p95 * 2);
     }
 
     /// Whether orders go well: those of the last half second, and at least five.
@@ -115,7 +128,9 @@ impl Customers {
             return None;
         }
         let visits = self.visits();
-        let first = visits.iter().filter(|visit| visit.ended >= since && visit.outcome != Outcome::Fine);
+        let first = visits
+            .iter()
+            .filter(|visit| visit.ended >= since && (visit.outcome == Outcome::Failed || visit.is_slow(self.slow)));
         first.map(|visit| visit.ended).min()
     }
 
@@ -158,10 +173,27 @@ async fn order(http: &reqwest::Client, gateway: &str, number: u64) -> Visit {
     let answer = http.post(format!("{gateway}/orders")).json(&order).send().await;
     let went_through = answer.is_ok_and(|answer| answer.status().is_success());
     let took = begun.elapsed();
-    let outcome = match (went_through, took > SLOW) {
-        (false, _) => Outcome::Failed,
-        (true, true) => Outcome::Slow,
-        (true, false) => Outcome::Fine,
-    };
+    let outcome = if went_through { Outcome::Placed } else { Outcome::Failed };
     Visit { ended: Timestamp::now(), took, outcome }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+
+    use super::{Outcome, Tally, Visit};
+
+    #[test]
+    fn a_tally_counts_what_failed_apart_from_what_was_slow() {
+        let visit =
+            |millis, outcome| Visit { ended: Timestamp::UNIX_EPOCH, took: Duration::from_millis(millis), outcome };
+        let mut visits = vec![visit(200, Outcome::Placed); 17];
+        visits.extend([visit(1_500, Outcome::Placed), visit(2_000, Outcome::Failed), visit(5, Outcome::Failed)]);
+        let tally = Tally::of(&visits, Duration::from_secs(1));
+        assert_eq!((tally.orders, tally.failed, tally.slow), (20, 2, 1));
+        assert_eq!((tally.bad_percent(), tally.p95), (15, Duration::from_secs(2)));
+        assert_eq!(Tally::of(&[], Duration::ZERO).bad_percent(), 0);
+    }
 }

@@ -10,6 +10,9 @@ use crate::demo::part::spec::Role;
 use crate::demo::plan::Plan;
 use crate::demo::shop::Tally;
 
+/// How far back a routine check looks; the shop has run twice as long.
+const ROUTINE: SignedDuration = SignedDuration::from_millis(4_500);
+
 /// What was done to the shop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Injected {
@@ -101,12 +104,11 @@ pub struct Trigger {
 impl Trigger {
     pub(super) fn from_outside(observed: &Observed, service: ServiceName) -> Self {
         let Some(symptom) = &observed.symptom else {
-            let half = observed.until.duration_since(observed.load_began) / 2;
             return Self {
                 question: "Routine check: is anything wrong with the shop?".to_owned(),
                 alert: None,
                 service,
-                since: observed.until.checked_sub(half).unwrap_or(observed.load_began),
+                since: observed.until.checked_sub(ROUTINE).unwrap_or(observed.load_began),
             };
         };
         let (since, before) = (&symptom.since, &symptom.before);

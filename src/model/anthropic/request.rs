@@ -203,14 +203,15 @@ fn turns(messages: &[Message], keep: Keep) -> Vec<Turn<'_>> {
 
 /// Text, calls and thinking, each where it stood.
 fn assistant<'a>(said: &'a str, calls: &'a [ModelCall], opaque: &'a [Value], keep: Keep) -> Vec<Block<'a>> {
-    let said = said.trim_end();
     let mut content = Vec::new();
     let (mut text_done, mut calls_done) = (0, 0);
     let own = if keep == Keep::Own { wire::open(FAMILY, opaque) } else { Vec::new() };
     for block in own {
-        if let Some(piece) = said.get(text_done..block.after_text) {
+        let upto = block.after_text.min(said.len());
+        // Text that was masked since then may have no such place; it follows with the rest.
+        if let Some(piece) = said.get(text_done..upto) {
             content.extend(text(piece));
-            text_done = block.after_text;
+            text_done = upto;
         }
         let before = block.after_calls.clamp(calls_done, calls.len());
         content.extend(calls.iter().take(before).skip(calls_done).map(call));
@@ -219,9 +220,12 @@ fn assistant<'a>(said: &'a str, calls: &'a [ModelCall], opaque: &'a [Value], kee
     }
     content.extend(said.get(text_done..).and_then(text));
     content.extend(calls.iter().skip(calls_done).map(call));
-    // The API refuses a message that ends in thinking.
+    // The API refuses a message that ends in thinking or, where it is the last one, in white space.
     while let Some(Block::Opaque(_)) = content.last() {
         content.pop();
+    }
+    if let Some(Block::Text { text, .. }) = content.last_mut() {
+        *text = text.trim_end();
     }
     content
 }

@@ -47,12 +47,8 @@ pub(super) fn judged<'a>(scene: &Scene<'a>, candidate: &Candidate<'a>) -> Vec<Ch
 }
 
 fn judge<'a>(scene: &Scene<'a>, candidate: &Candidate<'a>, check: &'a Check) -> Checked<'a> {
-    let unknown = |why: &str| Checked {
-        check,
-        verdict: Verdict::Unknown { why: why.to_owned() },
-        evidence: None,
-        data: None,
-    };
+    let unknown =
+        |why: &str| Checked { check, verdict: Verdict::Unknown { why: why.to_owned() }, evidence: None, data: None };
     let Some((now, before)) = wanted(scene, candidate, check) else {
         return unknown("its arguments can't be filled in");
     };

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use warrant_kernel::domain::name::ServiceName;
 use warrant_kernel::domain::run::Trigger;
-use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::runbook::document::Runbook;
+use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::runbook::search::Question;
 
 use super::scene::{Scene, Trouble};

@@ -69,12 +69,12 @@ fn symptoms(scene: &Scene<'_>) -> Vec<Finding> {
         .filter(|place| scene.trouble(&place.service) > Trouble::Calm)
         .filter_map(|place| {
             let (evidence, data) = scene.logs(&place.service)?;
-            let what = ["errors", "warnings"].into_iter().find(|what| count(data, what, "now") > count(data, what, "before"))?;
+            let what = ["errors", "warnings"]
+                .into_iter()
+                .find(|what| count(data, what, "now") > count(data, what, "before"))?;
             let (now, before) = (count(data, what, "now"), count(data, what, "before"));
-            let claim = format!(
-                "{} logs {now} {what} in the window looked at, {before} in the window before.",
-                place.service
-            );
+            let claim =
+                format!("{} logs {now} {what} in the window looked at, {before} in the window before.", place.service);
             let at = scene.onset(&place.service).map(rfc3339);
             let quotes = example(data).map(|text| Quote { evidence, text }).into_iter().collect();
             Some(Finding { kind: FindingKind::Symptom, claim, evidence: vec![evidence], quotes, at })

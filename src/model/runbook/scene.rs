@@ -51,11 +51,8 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(super) fn of(catalog: &'a Catalog, request: &Request<'a>) -> Self {
-        let parsed = request
-            .seen
-            .iter()
-            .map(|seen| serde_json::from_str(&seen.call.arguments).unwrap_or(Value::Null))
-            .collect();
+        let parsed =
+            request.seen.iter().map(|seen| serde_json::from_str(&seen.call.arguments).unwrap_or(Value::Null)).collect();
         Self { run: request.run, catalog, seen: request.seen, places: places(catalog, request.run), parsed }
     }
 

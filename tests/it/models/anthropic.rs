@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use warrant::agent::model::{Stop, Usage};
 
-use super::{KEY, Talk, model, serve};
+use super::{KEY, Talk, by_line, model, serve};
 use crate::model_server::script::{Finish, Shape, Turn};
 
 fn thinking() -> Vec<Value> {
@@ -44,119 +44,17 @@ async fn thinking_goes_back_as_it_came_and_results_share_one_message() {
     let requests = server.requests();
     assert_eq!(requests[0].headers["x-api-key"], KEY);
     // The server compared the thinking with what it sent; here is that it stands before all else.
-    insta::assert_json_snapshot!(requests[1].body, @r#"
-    {
-      "model": "some-model",
-      "max_tokens": 3048,
-      "stream": true,
-      "thinking": {
-        "type": "enabled",
-        "budget_tokens": 2048
-      },
-      "tools": [
-        {
-          "name": "list_services",
-          "description": "Lists services.",
-          "input_schema": {
-            "type": "object",
-            "properties": {
-              "service": {
-                "type": "string"
-              }
-            }
-          }
-        },
-        {
-          "name": "search_logs",
-          "description": "Searches logs.",
-          "input_schema": {
-            "type": "object",
-            "properties": {
-              "service": {
-                "type": "string"
-              }
-            }
-          },
-          "cache_control": {
-            "type": "ephemeral"
-          }
-        }
-      ],
-      "system": [
-        {
-          "type": "text",
-          "text": "You investigate incidents.",
-          "cache_control": {
-            "type": "ephemeral"
-          }
-        }
-      ],
-      "messages": [
-        {
-          "role": "user",
-          "content": [
-            {
-              "type": "text",
-              "text": "what is wrong?",
-              "cache_control": {
-                "type": "ephemeral"
-              }
-            }
-          ]
-        },
-        {
-          "role": "assistant",
-          "content": [
-            {
-              "type": "thinking",
-              "thinking": "The pool may be full: look at wärnings.",
-              "signature": "c2lnbmVk"
-            },
-            {
-              "type": "redacted_thinking",
-              "data": "b3BhcXVl"
-            },
-            {
-              "type": "text",
-              "text": "I look."
-            },
-            {
-              "type": "tool_use",
-              "id": "a",
-              "name": "search_logs",
-              "input": {
-                "service": "checkout"
-              }
-            },
-            {
-              "type": "tool_use",
-              "id": "b",
-              "name": "list_services",
-              "input": {}
-            }
-          ]
-        },
-        {
-          "role": "user",
-          "content": [
-            {
-              "type": "tool_result",
-              "tool_use_id": "a",
-              "content": "{\"n\":0}",
-              "is_error": true
-            },
-            {
-              "type": "tool_result",
-              "tool_use_id": "b",
-              "content": "{\"n\":1}",
-              "cache_control": {
-                "type": "ephemeral"
-              }
-            }
-          ]
-        }
-      ]
-    }
+    insta::assert_snapshot!(by_line(&requests[1].body), @r#"
+    model: "some-model"
+    max_tokens: 3048
+    stream: true
+    thinking: {"type":"enabled","budget_tokens":2048}
+    tools: {"name":"list_services","description":"Lists services.","input_schema":{"type":"object","properties":{"service":{"type":"string"}}}}
+    tools: {"name":"search_logs","description":"Searches logs.","input_schema":{"type":"object","properties":{"service":{"type":"string"}}},"cache_control":{"type":"ephemeral"}}
+    system: {"type":"text","text":"You investigate incidents.","cache_control":{"type":"ephemeral"}}
+    messages: {"role":"user","content":[{"type":"text","text":"what is wrong?","cache_control":{"type":"ephemeral"}}]}
+    messages: {"role":"assistant","content":[{"type":"thinking","thinking":"The pool may be full: look at wärnings.","signature":"c2lnbmVk"},{"type":"redacted_thinking","data":"b3BhcXVl"},{"type":"text","text":"I look."},{"type":"tool_use","id":"a","name":"search_logs","input":{"service":"checkout"}},{"type":"tool_use","id":"b","name":"list_services","input":{}}]}
+    messages: {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"{\"n\":0}","is_error":true},{"type":"tool_result","tool_use_id":"b","content":"{\"n\":1}","cache_control":{"type":"ephemeral"}}]}
     "#);
     assert_eq!(requests[2].body["messages"][4]["content"].as_array().unwrap().len(), 2);
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use warrant::agent::model::ModelError;
 
 use super::{BOTH, KEY, Talk, model, model_at, serve, told};
-use crate::model_server::script::{Shape, Turn};
+use crate::model_server::script::{Ending, Shape, Turn};
 
 async fn refused(shape: Shape, turn: Turn) -> ModelError {
     let server = serve(vec![turn]).await;
@@ -27,6 +27,16 @@ async fn lm_01_overload_is_transient_and_bears_what_the_provider_asks_for() {
         }
         let milliseconds = Turn::status(429, &[("retry-after-ms", "1500"), ("retry-after", "2")], "");
         assert!(told(&refused(shape, milliseconds).await).starts_with("transient Some(1.5s)"));
+    }
+}
+
+#[tokio::test]
+async fn lm_06_a_refusal_that_never_ends_is_still_known_by_its_status() {
+    for shape in BOTH {
+        let server = serve(vec![Turn::status(404, &[], "gone").ending(Ending::Stall)]).await;
+        let model = model(shape, &server, "idle_timeout = \"200ms\"");
+        let error = told(&Talk::new("?").ask(&*model).await.unwrap_err());
+        assert!(error.starts_with("permanent: main: status 404") && error.ends_with(": gone"), "{error}");
     }
 }
 

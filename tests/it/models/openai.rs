@@ -3,7 +3,7 @@
 use serde_json::json;
 use warrant::agent::model::{Stop, Usage};
 
-use super::{KEY, Talk, model, serve};
+use super::{KEY, Talk, by_line, model, serve};
 use crate::model_server::ModelServer;
 use crate::model_server::script::{Shape, Turn};
 
@@ -57,77 +57,18 @@ async fn the_request_holds_what_the_smallest_servers_take() {
     talk.ask(&*model).await.unwrap();
     let requests = server.requests();
     assert_eq!(requests[0].headers["authorization"], format!("Bearer {KEY}"));
-    insta::assert_json_snapshot!(requests[1].body, @r#"
-    {
-      "model": "some-model",
-      "stream": true,
-      "stream_options": {
-        "include_usage": true
-      },
-      "max_tokens": 500,
-      "temperature": 0.2,
-      "tools": [
-        {
-          "type": "function",
-          "function": {
-            "name": "list_services",
-            "description": "Lists services.",
-            "parameters": {
-              "type": "object",
-              "properties": {
-                "service": {
-                  "type": "string"
-                }
-              }
-            }
-          }
-        },
-        {
-          "type": "function",
-          "function": {
-            "name": "search_logs",
-            "description": "Searches logs.",
-            "parameters": {
-              "type": "object",
-              "properties": {
-                "service": {
-                  "type": "string"
-                }
-              }
-            }
-          }
-        }
-      ],
-      "messages": [
-        {
-          "role": "system",
-          "content": "You investigate incidents."
-        },
-        {
-          "role": "user",
-          "content": "what is wrong?"
-        },
-        {
-          "role": "assistant",
-          "content": null,
-          "tool_calls": [
-            {
-              "id": "a",
-              "type": "function",
-              "function": {
-                "name": "list_services",
-                "arguments": "{}"
-              }
-            }
-          ]
-        },
-        {
-          "role": "tool",
-          "tool_call_id": "a",
-          "content": "{\"n\":0}"
-        }
-      ]
-    }
+    insta::assert_snapshot!(by_line(&requests[1].body), @r#"
+    model: "some-model"
+    stream: true
+    stream_options: {"include_usage":true}
+    max_tokens: 500
+    temperature: 0.2
+    tools: {"type":"function","function":{"name":"list_services","description":"Lists services.","parameters":{"type":"object","properties":{"service":{"type":"string"}}}}}
+    tools: {"type":"function","function":{"name":"search_logs","description":"Searches logs.","parameters":{"type":"object","properties":{"service":{"type":"string"}}}}}
+    messages: {"role":"system","content":"You investigate incidents."}
+    messages: {"role":"user","content":"what is wrong?"}
+    messages: {"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"list_services","arguments":"{}"}}]}
+    messages: {"role":"tool","tool_call_id":"a","content":"{\"n\":0}"}
     "#);
 }
 

@@ -1,7 +1,7 @@
 //! Stage 2: what the model wrote becomes arguments that fit, or the list of all that does not.
 //!
-//! Three steps, each of which tells everything it finds: the text is JSON and an object ([`text`]); the object fits the
-//! tool's schema ([`shape`]); each value makes sense for its type ([`rules`]). Nothing is guessed or dropped: text that
+//! Three steps, each of which tells everything it finds: the text is JSON and an object (`text`); the object fits the
+//! tool's schema (`shape`); each value makes sense for its type (`rules`). Nothing is guessed or dropped: text that
 //! does not parse is refused and never becomes an empty object.
 
 mod text;

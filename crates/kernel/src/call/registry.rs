@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::domain::name::{RoleName, ToolName};
+use crate::domain::target::Target;
 use crate::domain::tool::ToolDefinition;
 
 use super::definition::{Definition, Definitions};
-use super::tool::ReadTool;
+use super::tool::{Arguments, Problem, ReadTool};
 
 /// A definition and its code.
 #[derive(Clone, Copy)]
@@ -23,6 +26,14 @@ impl<'a> Tool<'a> {
     #[must_use]
     pub fn about(&self) -> &'a ToolDefinition {
         self.definition.tool()
+    }
+
+    /// What a call with these arguments would look at; for explaining policy, never for carrying anything out.
+    ///
+    /// # Errors
+    /// What does not make sense.
+    pub fn resolve(&self, args: &Arguments, now: Timestamp) -> Result<Target, Vec<Problem>> {
+        self.code.resolve(args, now)
     }
 }
 

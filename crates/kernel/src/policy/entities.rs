@@ -110,8 +110,10 @@ fn resource_id(target: &Target) -> Result<String, String> {
     Ok(id)
 }
 
+/// The parts of a path below its source; the name may bear the source before a colon, `shop:config/pool.toml`.
 fn path_parts(target: &Target) -> impl Iterator<Item = &str> {
-    target.name.split('/').filter(|part| !part.is_empty() && *part != ".")
+    let bare = target.name.strip_prefix(target.source.as_str()).and_then(|rest| rest.strip_prefix(':'));
+    bare.unwrap_or(&target.name).split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
 fn target(target: &Target, resource: &EntityUid, known: &mut Known) -> Result<(), String> {

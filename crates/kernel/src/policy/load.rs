@@ -19,10 +19,8 @@ pub(super) fn load<'t>(
     tools: impl IntoIterator<Item = &'t ToolDefinition>,
     roles: &BTreeSet<RoleName>,
 ) -> Result<Policy, Vec<PolicyError>> {
-    let schema_text = schema::text(tools, roles);
-    let schema = Schema::from_cedarschema_str(&schema_text).map(|(schema, _)| schema).map_err(|error| {
-        vec![PolicyError { file: "(schema of the tools)".to_owned(), line: 1, message: error.to_string() }]
-    })?;
+    let (schema, schema_json) = schema::make(tools, roles)
+        .map_err(|message| vec![PolicyError { file: "(schema of the tools)".to_owned(), line: 1, message }])?;
     let mut loading = Loading::default();
     for text in texts {
         loading.file(text);
@@ -35,7 +33,7 @@ pub(super) fn load<'t>(
     }
     Ok(Policy {
         schema,
-        schema_text,
+        schema_json,
         roles: roles.clone(),
         set: loading.set,
         sources: loading.sources,

@@ -87,7 +87,8 @@ pub(super) const FAMILIES: &[Family] = &[
             "session_id",
             "session-id",
             "jsessionid",
-            "auth",
+            "_auth",
+            "auth\"",
         ],
     },
 ];
@@ -252,7 +253,7 @@ const fn is_quote(byte: u8) -> bool {
 
 /// From the end of a name over closing quotes and `=`, `:`, `=>`, `:=`, `>` to where the value begins.
 fn joint(text: &[u8], end: usize, otherwise: Joint) -> Option<(usize, Joint)> {
-    let closed = skip(text, end, 8, |byte| is_quote(byte) || byte == b']');
+    let closed = skip(text, end, 8, |byte| is_quote(byte) || byte == b'[' || byte == b']' || byte.is_ascii_digit());
     let closed = named_value(text, closed).unwrap_or(closed);
     let at = skip(text, closed, 8, is_space);
     let rest = text.get(at..)?;

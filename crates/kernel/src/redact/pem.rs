@@ -13,7 +13,9 @@ pub(super) fn block_from(text: &[u8], at: usize) -> Option<(&'static str, Range<
     let rest = text.get(at..(at + REACH).min(text.len()))?;
     let label = label(rest)?;
     let head = DASHES.len() + label.len();
-    let end = find(rest, b"-----END").and_then(|end| {
+    // The next head ends this block at the latest, so that heads alone are not read over and over.
+    let reach = head + find(rest.get(head..)?, b"-----BEGIN").unwrap_or(rest.len() - head);
+    let end = find(rest.get(..reach)?, b"-----END").and_then(|end| {
         let tail = rest.get(end + DASHES.len()..)?;
         Some(end + DASHES.len() + find(tail.get(..64).unwrap_or(tail), DASHES)? + DASHES.len())
     });

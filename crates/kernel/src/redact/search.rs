@@ -21,9 +21,10 @@ use super::{fields, pem, url, value};
 const BEFORE: usize = 256;
 /// How far before an encoded character decoding begins.
 const LINE_BEFORE: usize = 4 * 1024;
-/// How far behind an anchor it may end; windows over one long line overlap by [`OVERLAP`].
-const WINDOW: usize = 64 * 1024;
-const OVERLAP: usize = 16 * 1024;
+/// How far behind an anchor it may end; windows over one long line overlap by a quarter.
+const SHAPE_WINDOW: usize = 16 * 1024;
+/// The same where text is decoded, which may hold a whole private key.
+const DECODE_WINDOW: usize = 64 * 1024;
 /// How many encodings may lie around a secret.
 const DEPTH: u8 = 3;
 
@@ -42,6 +43,8 @@ struct Walk<'v> {
     seen: Vec<usize>,
     decoded: (usize, usize, usize),
     pem_end: usize,
+    /// Up to where the last named value goes.
+    named: usize,
     reach: Reach,
 }
 
@@ -64,8 +67,21 @@ impl Searcher {
         depth: u8,
         findings: &mut Vec<Finding>,
     ) -> Result<(), RedactError> {
-        let mut walk =
-            Walk { view, depth, seen: vec![0; SHAPES.len()], decoded: (0, 0, 0), pem_end: 0, reach: Reach::default() };
+        let mut walk = Walk {
+            view,
+            depth,
+            seen: vec![0; SHAPES.len()],
+            decoded: (0, 0, 0),
+            pem_end: 0,
+            named: 0,
+            reach: Reach::default(),
+        };
+        // The keyword of a glued flag begins with what stands before it; here nothing does.
+        if text.starts_with(b"-p")
+            && let Some(index) = SHAPES.iter().position(|shape| shape.check == Check::Glued)
+        {
+            self.shape(text, index, &(0..2), &mut walk, findings)?;
+        }
         self.prefilter.each(text, |anchor, hit| self.follow(text, anchor, &hit, &mut walk, findings))?;
         if depth >= DEPTH {
             return Ok(());
@@ -86,10 +102,13 @@ impl Searcher {
     ) -> Result<(), RedactError> {
         match anchor {
             Anchor::Shape(index) | Anchor::ShapeExact(index, _) => self.shape(text, index, hit, walk, findings)?,
+            // A name within a value that was found already says nothing new.
+            Anchor::Name(_) if hit.end <= walk.named => {}
             Anchor::Name(index) => {
                 if let Some(family) = FAMILIES.get(index)
                     && let Some(span) = secret_beside(text, hit, family, &mut walk.reach)
                 {
+                    walk.named = span.end;
                     walk.push(text, family.kind, span, 100, findings);
                 }
             }
@@ -138,7 +157,7 @@ impl Searcher {
         if hit.end <= *seen {
             return Ok(());
         }
-        let (window, next) = window(text, hit, BEFORE);
+        let (window, next) = window(text, hit, BEFORE, SHAPE_WINDOW);
         *seen = next;
         let regex = self.regex(index)?;
         let part = text.get(window.clone()).unwrap_or_default();
@@ -166,6 +185,11 @@ impl Searcher {
             }
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn compile_all(&self) -> Result<(), RedactError> {
+        (0..SHAPES.len()).try_for_each(|index| self.regex(index).map(|_| ()))
     }
 
     fn regex(&self, index: usize) -> Result<&Regex, RedactError> {
@@ -198,7 +222,7 @@ impl Searcher {
         if walk.depth >= DEPTH || hit.end <= *seen {
             return Ok(());
         }
-        let (window, next) = window(text, hit, LINE_BEFORE);
+        let (window, next) = window(text, hit, LINE_BEFORE, DECODE_WINDOW);
         *seen = next;
         match View::decoded(text, walk.view, &window, decoding)? {
             Some(inner) => self.walk(&inner.text, Some(&inner), walk.depth + 1, findings),
@@ -224,15 +248,15 @@ impl Walk<'_> {
 }
 
 /// The line around `hit` as far as it is near, and up to where anchors need not be followed again.
-fn window(text: &[u8], hit: &Range<usize>, before: usize) -> (Range<usize>, usize) {
+fn window(text: &[u8], hit: &Range<usize>, before: usize, size: usize) -> (Range<usize>, usize) {
     let from = hit.start.saturating_sub(before);
     let head = text.get(from..hit.start).unwrap_or_default();
     let start = head.iter().rposition(|&byte| byte == b'\n').map_or(from, |at| from + at + 1);
-    let to = (hit.end + WINDOW).min(text.len());
+    let to = (hit.end + size).min(text.len());
     let tail = text.get(hit.end..to).unwrap_or_default();
     match tail.iter().position(|&byte| byte == b'\n') {
         Some(at) => (start..hit.end + at, hit.end + at),
         None if to == text.len() => (start..to, to),
-        None => (start..to, to - OVERLAP),
+        None => (start..to, to - size / 4),
     }
 }

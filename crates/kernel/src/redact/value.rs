@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::placeholder::BLANK;
 
 /// How far into a value the questions look, so that a long one costs no more than a short one.
-const LOOK: usize = 256;
+const LOOK: usize = 96;
+/// The same for what only short values are.
+const SHORT_LOOK: usize = 40;
 
 /// Values that say "there is something, not shown" or "there is nothing".
 const EMPTY: &[&str] = &[
@@ -96,7 +98,7 @@ const PROSE: &[&str] = &[
 
 /// Whether the value is no value: empty, masked, a variable, a placeholder.
 pub(super) fn is_blank(value: &[u8]) -> bool {
-    let value = value.get(..LOOK).unwrap_or(value).trim_ascii();
+    let value = value.get(..SHORT_LOOK).unwrap_or(value).trim_ascii();
     let Some(&first) = value.first() else { return true };
     if value.iter().all(|&byte| byte == BLANK) || value.len() < 3 {
         return true;
@@ -243,8 +245,8 @@ pub(super) fn cookies(header: &[u8]) -> Vec<Range<usize>> {
                 .iter()
                 .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'\\' | b','))
                 .unwrap_or(found.len());
-            let real = !ATTRIBUTES.contains(&name.as_slice()) && !is_blank(found) && !name.contains(&b' ');
-            if length >= 6 && real {
+            let attribute = ATTRIBUTES.contains(&name.as_slice()) || name.contains(&b' ');
+            if length >= 6 && !attribute && !is_blank(found) {
                 values.push(start + at + 1..start + at + 1 + length);
             }
         }

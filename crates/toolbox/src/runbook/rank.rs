@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::runbook::index::{FIELDS, Index, grams};
 use crate::runbook::lexicon::Lexicon;
 use crate::runbook::stem::stem;
-use crate::runbook::words::Word;
+use crate::runbook::words::{Kind, Word};
 
 /// Most different words of a question that are weighed.
 const MAX_TERMS: usize = 256;
@@ -61,21 +61,23 @@ pub(super) struct Standing {
     pub section: Option<usize>,
 }
 
-struct Term {
-    stem: String,
+struct Term<'a> {
     weight: f64,
+    /// Stems that count as the word, and how much an occurrence of each counts.
+    spellings: Vec<(&'a str, f64)>,
 }
 
 /// All runbooks that share a word with the question, best first.
 pub(super) fn rank(index: &Index, lexicon: &Lexicon, weights: &Weights, question: &[Word]) -> Vec<Standing> {
-    let terms = terms(index, weights, question);
+    let stems = stems(question);
+    let terms: Vec<Term<'_>> = stems.iter().map(|word| term(index, lexicon, weights, word)).collect();
     let total: f64 = terms.iter().map(|term| term.weight).sum();
     if total <= 0.0 {
         return Vec::new();
     }
     let mut scores = vec![0.0; index.lengths.len()];
-    by_fields(index, lexicon, weights, &terms, &mut scores);
-    let best = by_sections(index, lexicon, weights, &terms, &mut scores);
+    by_fields(index, weights, &terms, &mut scores);
+    let best = by_sections(index, weights, &terms, &mut scores);
     by_grams(index, weights, question, total, &mut scores);
     let mut standings: Vec<Standing> = scores
         .into_iter()
@@ -90,26 +92,50 @@ pub(super) fn rank(index: &Index, lexicon: &Lexicon, weights: &Weights, question
     standings
 }
 
-fn terms(index: &Index, weights: &Weights, question: &[Word]) -> Vec<Term> {
-    let mut counts: Vec<(String, f64, bool)> = Vec::new();
+struct Stem {
+    text: String,
+    kind: Kind,
+    count: f64,
+}
+
+/// The different stems of a question, in order.
+fn stems(question: &[Word]) -> Vec<Stem> {
+    let mut stems: Vec<Stem> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for word in question {
-        let stem = stem(&word.text);
-        if let Some((_, count, _)) = places.get(&stem).and_then(|at: &usize| counts.get_mut(*at)) {
-            *count += 1.0;
-        } else if counts.len() < MAX_TERMS {
-            places.insert(stem.clone(), counts.len());
-            counts.push((stem, 1.0, word.name));
+        let text = stem(&word.text);
+        if let Some(known) = places.get(&text).and_then(|at: &usize| stems.get_mut(*at)) {
+            known.count += 1.0;
+        } else if stems.len() < MAX_TERMS {
+            places.insert(text.clone(), stems.len());
+            stems.push(Stem { text, kind: word.kind, count: 1.0 });
         }
     }
-    // What no runbook knows counts against all of them, but for names of things.
-    let known = |stem: &str| index.terms.contains_key(stem);
-    let kept = counts.into_iter().filter(|(stem, _, name)| !name || known(stem));
-    kept.map(|(stem, count, _)| Term {
-        weight: rarity(index.lengths.len(), holders(index, &stem)) * (1.0 + weights.repeated * count.ln()),
-        stem,
-    })
-    .collect()
+    stems
+}
+
+/// How much a word weighs and what counts as it. A word that no runbook has is stood for by its related words; where
+/// there are none it counts against every runbook, as the rarest word would, but for names and chance pairs.
+fn term<'a>(index: &Index, lexicon: &'a Lexicon, weights: &Weights, word: &'a Stem) -> Term<'a> {
+    let all = index.lengths.len();
+    let own = holders(index, &word.text);
+    let related = lexicon.related(&word.text).iter().map(String::as_str).filter(|other| holders(index, other) > 0);
+    let (rarity_here, spellings) = if own > 0 {
+        let here = rarity(all, own);
+        let share = |other: &str| weights.related * (rarity(all, holders(index, other)) / here.max(0.1)).min(1.0);
+        let related = related.map(|other| (other, share(other)));
+        (here, [(word.text.as_str(), 1.0)].into_iter().chain(related).collect())
+    } else {
+        let spellings: Vec<(&str, f64)> = related.map(|other| (other, 1.0)).collect();
+        let held = spellings.iter().map(|(other, _)| holders(index, other)).max();
+        let unknown = match word.kind {
+            Kind::Plain => 1.0,
+            Kind::Pair => 0.25,
+            Kind::Name => 0.0,
+        };
+        (held.map_or_else(|| unknown * rarity(all, 1), |held| rarity(all, held)), spellings)
+    };
+    Term { weight: rarity_here * (1.0 + weights.repeated * word.count.ln()), spellings }
 }
 
 fn holders(index: &Index, stem: &str) -> usize {
@@ -122,21 +148,12 @@ fn rarity(all: usize, holders: usize) -> f64 {
     (1.0 + (all as f64 - holders as f64 + 0.5) / (holders as f64 + 0.5)).ln()
 }
 
-/// The stem itself and its related ones, with how much an occurrence counts.
-fn spellings<'a>(index: &Index, lexicon: &'a Lexicon, weights: &Weights, stem: &'a str) -> Vec<(&'a str, f64, f64)> {
-    let all = index.lengths.len();
-    let own = rarity(all, holders(index, stem)).max(0.1);
-    let related = lexicon.related(stem).iter().map(String::as_str).filter(|other| holders(index, other) > 0);
-    let related = related.map(|other| (other, weights.related * (rarity(all, holders(index, other)) / own).min(1.0)));
-    [(stem, 1.0, 1.0)].into_iter().chain(related.map(|(other, share)| (other, share, weights.related))).collect()
-}
-
-fn by_fields(index: &Index, lexicon: &Lexicon, weights: &Weights, terms: &[Term], scores: &mut [f64]) {
+fn by_fields(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mut [f64]) {
     let means = means(&index.lengths);
     for term in terms {
         let mut frequencies: HashMap<usize, f64> = HashMap::new();
-        for (spelling, share, _) in spellings(index, lexicon, weights, &term.stem) {
-            for posting in index.terms.get(spelling).map(|term| term.postings.as_slice()).unwrap_or_default() {
+        for (spelling, share) in &term.spellings {
+            for posting in index.terms.get(*spelling).map(|term| term.postings.as_slice()).unwrap_or_default() {
                 let Some(lengths) = index.lengths.get(posting.runbook) else { continue };
                 let fields = posting.counts.iter().zip(lengths).zip(means).zip(weights.fields).zip(weights.damping);
                 let frequency: f64 = fields
@@ -156,19 +173,13 @@ fn by_fields(index: &Index, lexicon: &Lexicon, weights: &Weights, terms: &[Term]
 }
 
 /// Adds what the sections say and tells each runbook's best one with what it reached.
-fn by_sections(
-    index: &Index,
-    lexicon: &Lexicon,
-    weights: &Weights,
-    terms: &[Term],
-    scores: &mut [f64],
-) -> Vec<(Option<usize>, f64)> {
+fn by_sections(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mut [f64]) -> Vec<(Option<usize>, f64)> {
     let mean = mean(index.sections.iter().map(|row| row.length));
     let mut reached = vec![0.0; index.sections.len()];
     for term in terms {
         let mut frequencies: HashMap<usize, f64> = HashMap::new();
-        for (spelling, _, share) in spellings(index, lexicon, weights, &term.stem) {
-            for (row, count) in index.terms.get(spelling).map(|term| term.sections.as_slice()).unwrap_or_default() {
+        for (spelling, share) in &term.spellings {
+            for (row, count) in index.terms.get(*spelling).map(|term| term.sections.as_slice()).unwrap_or_default() {
                 *frequencies.entry(*row).or_default() += share * f64::from(*count);
             }
         }

@@ -171,3 +171,6 @@ impl Word {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

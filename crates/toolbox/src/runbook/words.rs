@@ -14,9 +14,20 @@ const MAX_WORD: usize = 64;
 pub(super) struct Word {
     /// Its letters.
     pub text: String,
-    /// Part of a name: with a digit in it, or tied to others by `-`, `_`, `/`, `@` or `=`. That a runbook doesn't know the
-    /// name of a host says nothing about whether it fits.
-    pub name: bool,
+    /// What it is, which tells what it means that no runbook has it.
+    pub kind: Kind,
+}
+
+/// What a word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A word.
+    Plain,
+    /// Part of a name: with a digit in it, or tied to others by `-`, `_`, `/`, `@` or `=`; also a name in camel case as a
+    /// whole. That no runbook knows a host by its name says nothing.
+    Name,
+    /// Two characters of a script without spaces; many a pair is no word.
+    Pair,
 }
 
 /// All words of a text, in order.
@@ -41,14 +52,14 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         }
         if unspaced {
             if let Some(first) = pair {
-                found.push(Word { text: String::from_iter([first, c]), name: false });
+                found.push(Word { text: String::from_iter([first, c]), kind: Kind::Pair });
             }
             lone = pair.is_none();
             pair = Some(c);
         } else if let Some(only) = pair.take()
             && lone
         {
-            found.push(Word { text: only.to_string(), name: false });
+            found.push(Word { text: only.to_string(), kind: Kind::Pair });
         }
         before = c;
     }
@@ -96,7 +107,8 @@ fn without_templates(text: &str) -> String {
 fn split_run(run: &str, tied: bool, found: &mut Vec<Word>) {
     let letters: Vec<char> = run.chars().take(MAX_WORD).collect();
     let whole: String = letters.iter().flat_map(|c| c.to_lowercase()).collect();
-    let name = tied || whole.bytes().any(|byte| byte.is_ascii_digit());
+    let tied = tied || whole.bytes().any(|byte| byte.is_ascii_digit());
+    let kind = if tied { Kind::Name } else { Kind::Plain };
     let mut parts: Vec<String> = vec![String::new()];
     for (at, c) in letters.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| letters.get(before));
@@ -110,9 +122,11 @@ fn split_run(run: &str, tied: bool, found: &mut Vec<Word>) {
             part.extend(c.to_lowercase());
         }
     }
-    found.push(Word { text: whole, name });
     if parts.len() > 1 {
-        found.extend(parts.into_iter().map(|text| Word { text, name }));
+        found.push(Word { text: whole, kind: Kind::Name });
+        found.extend(parts.into_iter().map(|text| Word { text, kind }));
+    } else {
+        found.push(Word { text: whole, kind });
     }
 }
 

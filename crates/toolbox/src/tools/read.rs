@@ -1,5 +1,8 @@
 //! The read tools, one file a tool. Each is made by a function that takes its sources and gives an `Arc<dyn ReadTool>`.
 
+#[cfg(test)]
+mod calling;
+
 pub mod list_services;
 
 pub mod describe_service;
@@ -14,7 +17,7 @@ pub mod recent_changes;
 
 pub mod read_evidence;
 
-pub mod metrics_source;
+pub(crate) mod metrics_source;
 
 pub mod query_metrics;
 

@@ -24,7 +24,7 @@ use warrant_kernel::domain::target::{Target, TargetKind};
 
 use crate::catalog::source::DirSource;
 use crate::tools::workspace::path::RelPath;
-use crate::tools::workspace::protected::OwnFiles;
+pub use crate::tools::workspace::protected::OwnFiles;
 use crate::tools::workspace::root::Root;
 
 /// A root that can't be opened.
@@ -67,6 +67,13 @@ impl Workspaces {
     /// # Errors
     /// Every root that can't be opened, with its config section.
     pub fn open(sources: &BTreeMap<SourceName, DirSource>, own: OwnFiles) -> Result<Self, Vec<RootError>> {
+        let (opened, errors) = Self::open_each(sources, own);
+        if errors.is_empty() { Ok(opened) } else { Err(errors) }
+    }
+
+    /// As [`Self::open`], with the roots that can be opened, and the errors of the others beside them.
+    #[must_use]
+    pub fn open_each(sources: &BTreeMap<SourceName, DirSource>, own: OwnFiles) -> (Self, Vec<RootError>) {
         let own = Arc::new(own);
         let (mut roots, mut errors) = (BTreeMap::new(), Vec::new());
         for (name, source) in sources {
@@ -82,7 +89,7 @@ impl Workspaces {
                 }),
             }
         }
-        if errors.is_empty() { Ok(Self { roots, own }) } else { Err(errors) }
+        (Self { roots, own }, errors)
     }
 
     /// Warrant's own files.

@@ -35,7 +35,7 @@ fn slow_orders_raise_another_one() {
 }
 
 #[test]
-fn where_nobody_complains_the_question_is_open_and_looks_at_the_later_half() {
+fn where_nobody_complains_the_question_is_open_and_looks_a_little_back() {
     let trigger = Trigger::from_outside(&observed(None), "gateway".parse().unwrap());
     assert_eq!(trigger.question, "Routine check: is anything wrong with the shop?");
     assert_eq!((trigger.alert, trigger.since.to_string().as_str()), (None, "2026-01-31T04:05:04.5Z"));

@@ -139,6 +139,7 @@ unless { principal.requester in Group::"sre" };
     assert_eq!(file("config/pool.toml", &sre), "reads-by-role");
     assert_eq!(file("config/secrets/db", &sre), "not-secrets");
     assert_eq!(file("./config//secrets/", &sre), "not-secrets");
+    assert_eq!(file("shop:config/secrets/db", &sre), "not-secrets");
     assert_eq!(file("config/secrets-are-not-here", &sre), "reads-by-role");
     let mut other = sre.clone();
     other.requester.groups.clear();
@@ -249,7 +250,7 @@ fn with(texts: &[String]) -> Option<Policy> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn adding_a_forbid_never_widens(

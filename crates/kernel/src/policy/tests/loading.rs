@@ -92,28 +92,113 @@ fn a_template_and_a_policy_that_can_never_apply_are_refused() {
 #[test]
 fn the_schema_is_shown_to_people_who_write_policies() {
     insta::assert_snapshot!(policy(&[]).schema_text(), @r#"
-    entity Role enum ["explore", "general-purpose", "intern"];
+    entity Catalog in [Path, Source, Service, Environment] = {
+      name: __cedar::String,
+      owner?: Person
+    };
+
     entity Channel enum ["terminal", "command", "demo"];
-    entity Trigger enum ["question", "alert"];
-    entity Group;
-    entity Person in [Group];
+
     entity Environment;
-    entity Run in [Role] = { requester: Person, trigger: Trigger, service?: Service };
-    entity Service in [Path, Source, Service, Environment] = { name: String, owner?: Person };
-    entity Source in [Path, Source, Service, Environment] = { name: String, owner?: Person };
-    entity Path in [Path, Source, Service, Environment] = { name: String, owner?: Person };
-    entity Catalog in [Path, Source, Service, Environment] = { name: String, owner?: Person };
-    entity Runbooks in [Path, Source, Service, Environment] = { name: String, owner?: Person };
-    entity Evidence in [Path, Source, Service, Environment] = { name: String, owner?: Person };
-    action "read";
-    action "write";
-    action "shell";
-    action "network";
+
+    entity Evidence in [Path, Source, Service, Environment] = {
+      name: __cedar::String,
+      owner?: Person
+    };
+
+    entity Group;
+
+    entity Path in [Path, Source, Service, Environment] = {
+      name: __cedar::String,
+      owner?: Person
+    };
+
+    entity Person in [Group];
+
+    entity Role enum ["explore", "general-purpose", "intern"];
+
+    entity Run in [Role] = {
+      requester: Person,
+      service?: Service,
+      trigger: Trigger
+    };
+
+    entity Runbooks in [Path, Source, Service, Environment] = {
+      name: __cedar::String,
+      owner?: Person
+    };
+
+    entity Service in [Path, Source, Service, Environment] = {
+      name: __cedar::String,
+      owner?: Person
+    };
+
+    entity Source in [Path, Source, Service, Environment] = {
+      name: __cedar::String,
+      owner?: Person
+    };
+
+    entity Trigger enum ["question", "alert"];
+
     action "dangerous";
-    action "search_logs" in [Action::"read"] appliesTo { principal: [Run], resource: [Service, Source, Path, Catalog, Runbooks, Evidence], context: { channel: Channel, now: Long, args: { "limit": Long, "pattern"?: String, "service": String, "since": Long, "window"?: Long } } };
-    action "read_file" in [Action::"read"] appliesTo { principal: [Run], resource: [Service, Source, Path, Catalog, Runbooks, Evidence], context: { channel: Channel, now: Long, args: { "path": String } } };
-    action "restart_service" in [Action::"write"] appliesTo { principal: [Run], resource: [Service, Source, Path, Catalog, Runbooks, Evidence], context: { channel: Channel, now: Long, args: { "service": String } } };
-    action "run_shell" in [Action::"shell"] appliesTo { principal: [Run], resource: [Service, Source, Path, Catalog, Runbooks, Evidence], context: { channel: Channel, now: Long, args: {  } } };
+
+    action "network";
+
+    action "read";
+
+    action "read_file" in [Action::"read"] appliesTo {
+      principal: [Run],
+      resource: [Catalog, Path, Service, Source],
+      context: {
+        args: {
+          path: __cedar::String
+        },
+        channel: Channel,
+        now: __cedar::Long
+      }
+    };
+
+    action "restart_service" in [Action::"write"] appliesTo {
+      principal: [Run],
+      resource: [Catalog, Service, Source],
+      context: {
+        args: {
+          service: __cedar::String
+        },
+        channel: Channel,
+        now: __cedar::Long
+      }
+    };
+
+    action "run_shell" in [Action::"shell"] appliesTo {
+      principal: [Run],
+      resource: [Catalog, Service, Source],
+      context: {
+        args: {    },
+        channel: Channel,
+        now: __cedar::Long
+      }
+    };
+
+    action "search_logs" in [Action::"read"] appliesTo {
+      principal: [Run],
+      resource: [Catalog, Service, Source],
+      context: {
+        args: {
+          limit: __cedar::Long,
+          pattern?: __cedar::String,
+          service: __cedar::String,
+          since: __cedar::Long,
+          window?: __cedar::Long
+        },
+        channel: Channel,
+        now: __cedar::Long
+      }
+    };
+
+    action "shell";
+
+    action "write";
     "#);
 }
 
@@ -127,10 +212,10 @@ fn policies_know_where_they_stand() {
     let places: Vec<String> =
         policy.sources().map(|source| format!("{} {}:{}", source.id, source.file, source.line)).collect();
     insta::assert_snapshot!(places.join("\n"), @r"
-    demo-stays-out-of-production policies/reads.cedar:49
+    demo-stays-out-of-production policies/reads.cedar:51
     one ops.cedar:3
-    reads-by-role policies/reads.cedar:24
-    restricted-needs-group policies/reads.cedar:35
+    reads-by-role policies/reads.cedar:26
+    restricted-needs-group policies/reads.cedar:37
     two ops.cedar:5
     ");
 }

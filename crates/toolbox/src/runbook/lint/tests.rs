@@ -1,1 +1,105 @@
+//! What lint finds, and that nothing is wrong with the runbooks that come with the program.
 
+use std::collections::BTreeMap;
+
+use insta::assert_snapshot;
+use warrant_kernel::domain::name::ToolName;
+use warrant_kernel::domain::tool::{ArgSpec, ArgType};
+
+use super::ToolArgs;
+use crate::runbook::library::Library;
+
+fn arg(kind: ArgType, required: bool) -> ArgSpec {
+    ArgSpec { kind, description: String::new(), required, default: None, min: None, max: None, values: Vec::new() }
+}
+
+/// The arguments that checks use, of the tools that checks call.
+fn tools(name: &ToolName) -> Option<ToolArgs> {
+    let service = ("service", arg(ArgType::Service, true));
+    let window = [("since", arg(ArgType::Time, false)), ("until", arg(ArgType::Time, false))];
+    let limit = ("limit", ArgSpec { min: Some(1), max: Some(1000), ..arg(ArgType::Int, false) });
+    let regex = |most| ArgSpec { max: Some(most), ..arg(ArgType::Regex, false) };
+    let level = ArgSpec { values: vec!["any".to_owned(), "error".to_owned()], ..arg(ArgType::Enum, false) };
+    let interval = ArgSpec { min: Some(0), max: Some(30), ..arg(ArgType::Duration, false) };
+    let args: Vec<(&str, ArgSpec)> = match name.as_str() {
+        "search_logs" => {
+            [service, ("pattern", regex(1000)), ("level", level), limit].into_iter().chain(window).collect()
+        }
+        "compare_logs" => [service].into_iter().chain(window).collect(),
+        "recent_changes" => [("service", arg(ArgType::Service, false)), limit].into_iter().chain(window).collect(),
+        "query_metrics" => {
+            let query = ArgSpec { max: Some(2000), ..arg(ArgType::Query, true) };
+            [("service", arg(ArgType::Service, false)), ("query", query)].into_iter().chain(window).collect()
+        }
+        "scrape_metrics" => vec![service, ("match", regex(200)), ("interval", interval)],
+        "http_check" => vec![service],
+        _ => return None,
+    };
+    Some(args.into_iter().map(|(name, spec)| (name.to_owned(), spec)).collect::<BTreeMap<_, _>>())
+}
+
+fn lint(checks: &str) -> String {
+    let text = format!("+++\ntitle = \"T\"\n{checks}\n+++\n# T\n");
+    let problems = Library::load(&[("t.md", &text)], &[]).lint(&tools);
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn check(call: &str) -> String {
+    let expect = "expect = { at = \"/a\", is = \"gt\", value = 0 }";
+    lint(&format!("[[checks]]\nid = \"c\"\nmeans = \"m\"\n{expect}\n{call}"))
+}
+
+#[test]
+fn a_check_that_fits_is_fine() {
+    assert_eq!(
+        check(
+            "tool = \"search_logs\"\nargs = { service = \"{service}\", pattern = '{service} \\d{3}', since = \"{since}\" }"
+        ),
+        ""
+    );
+    assert_eq!(check("tool = \"scrape_metrics\"\nargs = { service = \"{service}\", interval = \"5s\" }"), "");
+}
+
+#[test]
+fn every_misfit_is_told_with_file_and_line() {
+    assert_snapshot!(check("tool = \"search_log\""), @"");
+    assert_snapshot!(check("tool = \"http_check\""), @"");
+    assert_snapshot!(check("tool = \"http_check\"\nargs = { service = \"{service}\", url = \"x\" }"), @"");
+    assert_snapshot!(check("tool = \"http_check\"\nargs = { service = \"billing\" }"), @"");
+    assert_snapshot!(check("tool = \"http_check\"\nargs = { service = \"{srvice}\" }"), @"");
+    assert_snapshot!(check("tool = \"search_logs\"\nargs = { service = \"{service}\", pattern = \"(\", limit = 0, since = \"noon\", level = \"loud\" }"), @"");
+    assert_snapshot!(check("tool = \"scrape_metrics\"\nargs = { service = \"{service}\", interval = \"5m\" }"), @"");
+    assert_snapshot!(check("tool = \"recent_changes\"\nargs = { limit = \"many\" }"), @"");
+    let rises = "tool = \"http_check\"\nargs = { service = \"{service}\" }\nexpect = { at = \"/a\", is = \"rises\" }";
+    assert_snapshot!(lint(&format!("[[checks]]\nid = \"c\"\nmeans = \" \"\n{rises}")), @"");
+    assert_snapshot!(lint("remedies = [{ do = \"\" }]"), @"");
+    assert_snapshot!(lint("unknown = 1"), @"");
+}
+
+/// The runbooks that come with the program, as file names and texts.
+fn shipped() -> Vec<(String, String)> {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runbooks");
+    let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    files.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn the_shipped_runbooks_are_whole() {
+    let files = shipped();
+    let borrowed: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let library = Library::load(&borrowed, &[]);
+    let problems: Vec<String> = library.lint(&tools).iter().map(ToString::to_string).collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+    assert!(library.runbooks().len() >= 10);
+    for runbook in library.runbooks() {
+        let headings: Vec<&str> = runbook.sections.iter().map(|section| section.heading.as_str()).collect();
+        assert_eq!(headings, ["Meaning", "Impact", "Diagnosis", "Mitigation"], "{}", runbook.id);
+        assert!(runbook.checks.len() >= 3 && !runbook.remedies.is_empty(), "{}", runbook.id);
+        assert!(!runbook.alerts.is_empty() && !runbook.symptoms.is_empty(), "{}", runbook.id);
+        assert!(!runbook.change_words.is_empty(), "{}", runbook.id);
+        let causes = runbook.checks.iter().filter(|check| check.shows == crate::runbook::document::Shows::Cause);
+        assert!(causes.count() > 0, "{}", runbook.id);
+    }
+}

@@ -1,1 +1,133 @@
+//! Front matter, and what is wrong with it.
 
+use std::path::Path;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::{MAX_BYTES, parse};
+use crate::runbook::document::{Runbook, Shows};
+use crate::runbook::expect::{Test, Than};
+
+fn read(text: &str) -> Result<Runbook, String> {
+    parse("pool", Path::new("runbooks/pool.md"), text).map_err(|problem| problem.to_string())
+}
+
+fn broken(matter: &str) -> String {
+    read(&format!("+++\n{matter}\n+++\n# Pool\n")).unwrap_err()
+}
+
+const WHOLE: &str = r#"+++
+title = "Pool exhausted"
+alerts = ["PoolExhausted"]
+services = ["api"]
+symptoms = ["requests wait"]
+changes = { keys = ["Max_Conn"] }
+
+[[checks]]
+id = "waits"
+tool = "scrape_metrics"
+args = { service = "{service}", interval = "5s" }
+expect = { at = "/highest/value", is = "gt", value = 0 }
+means = "callers wait"
+rules_out = "nobody waits"
+cause = true
+
+[[checks]]
+id = "errors"
+tool = "compare_logs"
+args = { service = "{service}", since = "{since}" }
+expect = { at = "/errors/now", is = "rises" }
+means = "more errors"
+
+[[remedies]]
+do = "Make it larger"
+alternatives = ["Restart"]
++++
+
+# Pool exhausted
+
+## Meaning
+
+All `connections` are in use, see [tuning](https://example.org/pool/how-to-size).
+"#;
+
+#[test]
+fn everything_a_runbook_may_say_is_read() {
+    let runbook = read(WHOLE).unwrap();
+    assert_eq!(
+        (runbook.title.as_str(), runbook.change_words.as_slice()),
+        ("Pool exhausted", &["max_conn".to_owned()][..])
+    );
+    let lines: Vec<_> = runbook.checks.iter().map(|check| (check.id.as_str(), check.shows, check.line)).collect();
+    assert_eq!(lines, [("waits", Shows::Cause, 8), ("errors", Shows::Symptom, 17)]);
+    assert_eq!(runbook.checks[1].expect.test, Test::Rises(Than::Previous, 1.0));
+    assert!(runbook.checks[1].expect.needs_previous());
+    let [section] = runbook.sections.as_slice() else { panic!("{:?}", runbook.sections) };
+    assert_eq!((section.heading.as_str(), section.line), ("Meaning", 31));
+    assert_eq!(section.text, "All connections are in use, see tuning.");
+    assert_eq!(section.links, "pool how to size ");
+    assert!(runbook.text.starts_with("\n# Pool exhausted"));
+}
+
+#[test]
+fn windows_line_ends_and_a_byte_order_mark_are_read_too() {
+    let text = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n"));
+    assert_eq!(read(&text).unwrap().checks[1].line, 17);
+}
+
+#[test]
+fn each_fault_is_told_with_its_line() {
+    let check = |expect: &str| {
+        let rest = "id = \"a\"\ntool = \"http_check\"\nmeans = \"m\"";
+        broken(&format!("title = \"t\"\n[[checks]]\n{rest}\nexpect = {{ {expect} }}"))
+    };
+    assert_snapshot!(broken("title = \"t\"\nalert = [\"A\"]"), @"runbooks/pool.md:3: unknown field `alert`, expected one of `title`, `alerts`, `services`, `symptoms`, `checks`, `remedies`, `changes`");
+    assert_snapshot!(broken("alerts = []"), @"runbooks/pool.md:2: missing field `title`");
+    assert_snapshot!(broken("title = \" \""), @"runbooks/pool.md:1: `title` is empty; say what the runbook is about");
+    assert_snapshot!(broken("title = \"t\"\nservices = [\"a b\"]"), @"");
+    assert_snapshot!(broken("title = \"t\n"), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"above\", value = 1"), @"");
+    assert_snapshot!(check("at = \"a\", is = \"gt\", value = 1"), @"");
+    assert_snapshot!(check("at = \"/a~2\", is = \"gt\", value = 1"), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"gt\", value = \"1\""), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"between\", value = [3, 1]"), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"absent\", value = 1"), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"eq\""), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"gt\", value = 1, than = \"previous\""), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"rises\", than = \"yesterday\""), @"");
+    assert_snapshot!(check("at = \"/a\", is = \"falls\", value = 0.5"), @"");
+    let twice = WHOLE.replace("\"errors\"", "\"waits\"");
+    assert_snapshot!(read(&twice).unwrap_err(), @"runbooks/pool.md:17: there are two checks with the id `waits`; rename one");
+    assert_snapshot!(read("+++\ntitle = \"t\"\n# Pool\n").unwrap_err(), @"");
+    assert_snapshot!(read(&"x".repeat(MAX_BYTES + 1)).unwrap_err(), @"");
+}
+
+#[test]
+fn other_peoples_runbooks_load_as_text() {
+    let file = Path::new("x.md");
+    let yaml = parse(
+        "a/KubePodCrashLooping",
+        file,
+        "---\ntitle: \"Kube Pod Crash Looping\"\nweight: 20\n---\n\n# KubePodCrashLooping\n\n## Meaning\n\nPod dies.\n",
+    )
+    .unwrap();
+    assert_eq!(
+        (yaml.title.as_str(), yaml.alerts.as_slice()),
+        ("Kube Pod Crash Looping", &["KubePodCrashLooping".to_owned()][..])
+    );
+    assert_eq!((yaml.sections[0].heading.as_str(), yaml.sections[0].line), ("Meaning", 8));
+    let plain = parse("pod-dies", file, "# PodDies\n\nIt dies.").unwrap();
+    assert_eq!((plain.title.as_str(), plain.alerts.join(" ")), ("PodDies", "pod-dies PodDies".to_owned()));
+    let bare = parse("notes", file, "---\n\nA rule, then text.").unwrap();
+    assert_eq!((bare.title.as_str(), bare.checks.len()), ("notes", 0));
+}
+
+proptest! {
+    #[test]
+    fn no_text_is_too_strange(text in any::<String>(), fence in "(\\+\\+\\+\n|---\n)?", more in "[#+\\-`\\[\\]()<>*_|\n a={}\"]{0,200}") {
+        if let Err(problem) = read(&format!("{fence}{text}\n{fence}{more}")) {
+            prop_assert!(problem.starts_with("runbooks/pool.md:"));
+        }
+    }
+}

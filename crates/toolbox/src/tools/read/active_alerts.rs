@@ -138,13 +138,13 @@ fn output(service: Option<&(ServiceName, &Service)>, state: &str, heard: Heard) 
     if matched > MAX_ALERTS {
         left_out.push(format!("{matched} alerts matched, the {MAX_ALERTS} most urgent are here; name a `service`"));
     }
-    let mut output = Output::items(Origin::Alert, summary, "alerts", alerts.into_iter().map(row).collect());
+    let mut output = Output::items(Origin::Alert, summary, "alerts", alerts.iter().map(row).collect());
     output.matched = Some(u64::try_from(matched).unwrap_or(u64::MAX));
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output
 }
 
-fn row(alert: Alert) -> Value {
+fn row(alert: &Alert) -> Value {
     let mut row = json!({
         "name": alert.label("alertname"),
         "state": alert.state.as_str(),

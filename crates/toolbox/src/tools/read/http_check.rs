@@ -77,7 +77,7 @@ impl ReadTool for HttpCheck {
     async fn read(&self, args: &Arguments, reading: Reading<'_>) -> Result<Output, ReadError> {
         let urls = self.urls(args).map_err(unfit)?;
         let now = reading.now;
-        let asked = urls.to_vec().into_iter().map(move |url| async move { check(&url, now).await });
+        let asked = urls.iter().cloned().map(move |url| async move { check(&url, now).await });
         let all = async { Ok(stream::iter(asked).buffered(AT_ONCE).collect::<Vec<Check>>().await) };
         let checks = unless_cancelled(reading.cancel, all).await?;
 

@@ -1,6 +1,6 @@
 //! `run = http`: a read tool that an operator defines as data.
 //!
-//! Path and query come from a [`template::Template`] whose parts are checked when the definition is loaded; what a call
+//! Path and query come from a template whose parts are checked when the definition is loaded; what a call
 //! puts into them is encoded, so an argument can't leave its segment or its parameter.
 
 mod template;

@@ -66,7 +66,7 @@ pub(super) fn invalid(problem: Problem) -> ReadError {
     ReadError::Invalid { reason: "PATH_INVALID", message: problem.message }
 }
 
-fn row(path: String, entry: &Entry) -> Value {
+fn row(path: &str, entry: &Entry) -> Value {
     let mut row = json!({
         "path": path,
         "kind": entry.kind.as_str(),
@@ -86,7 +86,8 @@ fn list(workspaces: &Workspaces, args: &Args, cancel: &CancellationToken) -> Res
         let unseen = walk(&place.root, &place.path, args.depth, cancel, &mut |entry| {
             seen += 1;
             let path = workspaces.shown(&place.root, &entry.path);
-            rows.insert(path.clone(), row(path, &entry));
+            let shown = row(&path, &entry);
+            rows.insert(path, shown);
             // The first in order are kept, whatever order a walk has.
             if rows.len() > args.limit {
                 rows.pop_last();

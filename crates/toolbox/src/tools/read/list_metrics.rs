@@ -81,7 +81,7 @@ impl ReadTool for ListMetrics {
             From::Page(page) => {
                 let answer = unless_cancelled(reading.cancel, page.page(exposition::ACCEPT, BODY_CAP)).await?.good()?;
                 let known = of_page(&exposition::parse(&answer.text()));
-                Ok(output(page.url(), known, pattern.as_ref(), limit))
+                Ok(output(&page.url(), known, pattern.as_ref(), limit))
             }
             From::Server(picked) => {
                 let (name, known) = unless_cancelled(reading.cancel, of_server(&picked, reading.now)).await?;
@@ -131,10 +131,10 @@ fn of_page(page: &Page) -> BTreeMap<String, Known> {
 
 fn output(source: &str, known: BTreeMap<String, Known>, pattern: Option<&Regex>, limit: usize) -> Output {
     let total = known.len();
-    let matches = |name: &str| pattern.is_none_or(|pattern| pattern.is_match(name));
+    let fits = |name: &str| pattern.is_none_or(|pattern| pattern.is_match(name));
     let mut rows: Vec<Value> = known
         .into_iter()
-        .filter(|(name, _)| matches(name))
+        .filter(|(name, _)| fits(name))
         .map(|(name, about)| json!({"name": name, "type": about.kind, "help": about.help}))
         .collect();
     let matched = rows.len();

@@ -44,7 +44,7 @@ impl Servers {
     pub(super) fn pick(&self, args: &Arguments) -> Result<Picked<'_>, Problem> {
         let service = self.service(args)?;
         let servers = self.clients.metrics();
-        let named = || servers.keys().map(SourceName::as_str);
+        let all = || servers.keys().map(SourceName::as_str);
         let of_service =
             service.as_ref().and_then(|(_, service)| service.metrics.as_ref()).map(|series| &series.source);
         let client = match (args.text("source"), of_service) {
@@ -52,7 +52,7 @@ impl Servers {
                 .iter()
                 .find(|(name, _)| name.as_str() == wanted)
                 .map(|(_, client)| client)
-                .ok_or_else(|| Problem::of("source", unknown("metrics source", wanted, named())))?,
+                .ok_or_else(|| Problem::of("source", unknown("metrics source", wanted, all())))?,
             (None, Some(name)) => servers
                 .get(name)
                 .ok_or_else(|| Problem::of("service", format!("its metrics source `{name}` is not configured")))?,
@@ -60,7 +60,7 @@ impl Servers {
                 (1, Some(only)) => only,
                 (0, _) | (_, None) => return Err(Problem::of("source", NO_SERVER)),
                 (_, Some(_)) => {
-                    let names: Vec<&str> = named().take(10).collect();
+                    let names: Vec<&str> = all().take(10).collect();
                     let message = format!("there are several metrics servers; name one: `{}`", names.join("`, `"));
                     return Err(Problem::of("source", message));
                 }

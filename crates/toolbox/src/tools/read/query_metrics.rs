@@ -24,6 +24,8 @@ use crate::tools::sources::prometheus::{MAX_POINTS, Prometheus, Window};
 
 /// Most series of one answer.
 const MAX_SERIES: usize = 50;
+/// Characters of the overview, which stands in the summary and is never cut.
+const OVERVIEW: usize = 2000;
 
 /// The tool over these servers.
 #[must_use]
@@ -71,6 +73,9 @@ fn output(query: &str, window: Window, picked: &Picked<'_>, told: Told<Matrix>) 
     summary.insert("window".to_owned(), ends);
     summary.insert("step_s".to_owned(), Value::from(window.step));
     summary.insert("series".to_owned(), Value::from(found));
+    if found > 1 {
+        summary.insert("overview".to_owned(), Value::from(overview(&series)));
+    }
     if !told.warnings.is_empty() {
         summary.insert("warnings".to_owned(), Value::from(told.warnings));
     }
@@ -95,6 +100,20 @@ fn output(query: &str, window: Window, picked: &Picked<'_>, told: Told<Matrix>) 
     output.matched = Some(u64::try_from(found).unwrap_or(u64::MAX));
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output
+}
+
+/// The facts of the first series without their points, so that a cut between rows does not hide the others.
+fn overview(series: &[Shown]) -> Vec<Value> {
+    let mut room = OVERVIEW;
+    let facts = series.iter().map(|shown| json!({"labels": shown.series.metric, "summary": shown.facts()}));
+    facts
+        .take_while(|fact| {
+            let size = fact.to_string().len();
+            let fits = size <= room;
+            room = room.saturating_sub(size);
+            fits
+        })
+        .collect()
 }
 
 fn nothing_found(picked: &Picked<'_>) -> String {
@@ -140,24 +159,36 @@ impl Shown {
             .then_with(|| self.series.metric.cmp(&other.series.metric))
     }
 
-    fn into_row(self) -> Value {
+    /// The two points next to each other between which it moved most: where to look for the onset.
+    fn steepest(&self) -> Option<(Point, Point)> {
+        let size = |(from, to): &(Point, Point)| (to.value - from.value).abs();
+        let real = || self.series.values.iter().copied().filter(|point| !point.value.is_nan());
+        let moves = real().zip(real().skip(1)).filter(|step| size(step).is_finite() && size(step) > 0.0);
+        moves.reduce(|one, two| if size(&two) > size(&one) { two } else { one })
+    }
+
+    fn facts(&self) -> Value {
         let points = &self.series.values;
         let (first, last) = (points.first().map(|point| point.value), points.last().map(|point| point.value));
         let change = first.zip(last).map(|(first, last)| last - first).filter(|change| change.is_finite());
-        let at_max = self.most.map_or(Value::Null, |point| Value::from(point.time.to_string()));
-        let points: Vec<Value> =
-            points.iter().map(|point| json!([point.time.to_string(), number(point.value)])).collect();
+        let steepest = self.steepest().map_or(
+            Value::Null,
+            |(from, to)| json!({"at": to.time.to_string(), "from": number(from.value), "to": number(to.value)}),
+        );
         json!({
-            "labels": self.series.metric,
-            "summary": {
-                "min": maybe(self.least.map(|point| point.value)),
-                "max": maybe(self.most.map(|point| point.value)),
-                "first": maybe(first),
-                "last": maybe(last),
-                "change": maybe(change),
-                "at_max": at_max,
-            },
-            "points": points,
+            "min": maybe(self.least.map(|point| point.value)),
+            "max": maybe(self.most.map(|point| point.value)),
+            "first": maybe(first),
+            "last": maybe(last),
+            "change": maybe(change),
+            "at_max": self.most.map_or(Value::Null, |point| Value::from(point.time.to_string())),
+            "steepest": steepest,
         })
+    }
+
+    fn into_row(self) -> Value {
+        let points = self.series.values.iter();
+        let points: Vec<Value> = points.map(|point| json!([point.time.to_string(), number(point.value)])).collect();
+        json!({"labels": self.series.metric, "summary": self.facts(), "points": points})
     }
 }

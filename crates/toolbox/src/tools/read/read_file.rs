@@ -81,13 +81,12 @@ struct Window {
 }
 
 fn read(opened: Opened, args: &Args, cancel: &CancellationToken) -> Result<Window, ReadError> {
-    let failed = |error: io::Error| match cancel.is_cancelled() {
-        true => ReadError::Cancelled,
-        false => ReadError::Backend {
-            reason: "FILE_ERROR",
-            message: format!("reading `{}` failed: {error}", args.path),
-            retryable: true,
-        },
+    let failed = |error: io::Error| {
+        if cancel.is_cancelled() {
+            return ReadError::Cancelled;
+        }
+        let message = format!("reading `{}` failed: {error}", args.path);
+        ReadError::Backend { reason: "FILE_ERROR", message, retryable: true }
     };
     // A file that grows while it is read ends where it ended when it was opened.
     let file = Cancellable::new(opened.file, cancel.clone()).take(opened.size);
@@ -110,7 +109,8 @@ fn read(opened: Opened, args: &Args, cancel: &CancellationToken) -> Result<Windo
             return Ok(Window { rows, cut, total: None, sha256: None });
         }
     }
-    let sha256 = lines.into_inner().hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = lines.into_inner().hash.finalize();
+    let sha256 = digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     Ok(Window { rows, cut, total: Some(number), sha256: Some(sha256) })
 }
 

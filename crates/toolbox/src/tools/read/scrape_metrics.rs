@@ -77,7 +77,7 @@ impl ReadTool for ScrapeMetrics {
         let interval = interval(args).map_err(unfit)?.unsigned_abs();
         let scraped = unless_cancelled(reading.cancel, scrape(page, interval)).await?;
         let service = args.text("service").unwrap_or_default();
-        Ok(told(service, page.url(), pattern.as_ref(), scraped))
+        Ok(told(service, &page.url(), pattern.as_ref(), scraped))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `search_files`: lines of workspace files that match a regular expression.
 
+mod glob;
+
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::Target;
 
+use self::glob::filter;
 use super::list_files::{invalid, places, target};
 use crate::tools::workspace::lines::{Cancellable, Line};
 use crate::tools::workspace::path::RelPath;
@@ -66,36 +69,6 @@ fn matcher(args: &Args) -> Result<RegexMatcher, String> {
     builder.line_terminator(Some(b'\n')).build(&args.pattern).map_err(|error| format!("`pattern`: {error}"))
 }
 
-/// `*.toml` on the name, `conf/**/*.yml` on the whole path: `*` and `?` stop at a `/`, `**` does not.
-fn filter(glob: &str) -> Result<Regex, String> {
-    let mut pattern = String::from(if glob.contains('/') { "^" } else { "(?:^|/)" });
-    let mut rest = glob;
-    while let Some(c) = rest.chars().next() {
-        let (meaning, after) = match rest.strip_prefix("**/") {
-            Some(after) => ("(?:.*/)?", after),
-            None => match rest.strip_prefix("**") {
-                Some(after) => (".*", after),
-                None => {
-                    let after = rest.get(c.len_utf8()..).unwrap_or_default();
-                    match c {
-                        '*' => ("[^/]*", after),
-                        '?' => ("[^/]", after),
-                        _ => {
-                            pattern.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
-                            rest = after;
-                            continue;
-                        }
-                    }
-                }
-            },
-        };
-        pattern.push_str(meaning);
-        rest = after;
-    }
-    pattern.push('$');
-    Regex::new(&pattern).map_err(|error| format!("`files`: {error}"))
-}
-
 #[derive(Default)]
 struct Tally {
     rows: Vec<String>,
@@ -108,6 +81,7 @@ struct Tally {
     too_long: u64,
     cut: u64,
     stopped: bool,
+    unseen: Vec<String>,
 }
 
 impl Tally {
@@ -125,6 +99,7 @@ impl Tally {
                 self.matches
             ));
         }
+        parts.extend(self.unseen.iter().cloned());
         parts.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
         parts
     }
@@ -185,9 +160,6 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn file(&mut self, place: &Place, path: &str) -> ControlFlow<Option<ReadError>> {
-        if self.filter.as_ref().is_some_and(|filter| !filter.is_match(path)) {
-            return ControlFlow::Continue(());
-        }
         let Some(opened) = RelPath::parse(path).ok().and_then(|path| place.root.file(&path).ok()) else {
             self.tally.unreadable += 1;
             return ControlFlow::Continue(());
@@ -218,41 +190,31 @@ impl Search<'_> {
     }
 
     fn place(&mut self, place: &Place) -> Result<(), ReadError> {
-        match place.root.entry(&place.path)? {
-            // A file that is named is opened as it is, so that what is wrong with it is told.
-            Some(_) => {
-                place.root.file(&place.path)?;
-                let filter = self.filter.take();
-                let ended = self.file(place, place.path.as_str());
-                self.filter = filter;
-                match ended {
-                    ControlFlow::Break(Some(error)) => return Err(error),
-                    ControlFlow::Break(None) | ControlFlow::Continue(()) => {}
-                }
-            }
-            None => {
-                let mut failed = None;
-                let cancel = self.cancel;
-                walk(&place.root, &place.path, DEPTH, cancel, &mut |entry| {
-                    if entry.kind == Kind::File && entry.protected {
-                        self.tally.protected += 1;
-                    } else if entry.kind == Kind::File {
-                        match self.file(place, &entry.path) {
-                            ControlFlow::Continue(()) => {}
-                            ControlFlow::Break(error) => {
-                                failed = error;
-                                return ControlFlow::Break(());
-                            }
-                        }
-                    }
-                    ControlFlow::Continue(())
-                })?;
-                if let Some(error) = failed {
-                    return Err(error);
-                }
-            }
+        if place.root.entry(&place.path)?.is_some() {
+            // A file that is named is opened first, so that what is wrong with it is told.
+            place.root.file(&place.path)?;
+            return match self.file(place, place.path.as_str()) {
+                ControlFlow::Break(Some(error)) => Err(error),
+                ControlFlow::Break(None) | ControlFlow::Continue(()) => Ok(()),
+            };
         }
-        Ok(())
+        let mut failed = None;
+        let cancel = self.cancel;
+        let unseen = walk(&place.root, &place.path, DEPTH, cancel, &mut |entry| match entry.kind {
+            Kind::File if entry.protected => {
+                self.tally.protected += 1;
+                ControlFlow::Continue(())
+            }
+            Kind::File if !self.passes(&entry.path) => ControlFlow::Continue(()),
+            Kind::File => self.file(place, &entry.path).map_break(|error| failed = error),
+            Kind::Directory | Kind::Link | Kind::Special => ControlFlow::Continue(()),
+        })?;
+        self.tally.unseen.extend(unseen.sentence());
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn passes(&self, path: &str) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.is_match(path))
     }
 }
 

@@ -83,7 +83,6 @@ pub struct Change {
     pub message: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn as_rfc3339<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&time::rfc3339(*at))
 }
@@ -270,6 +269,9 @@ impl Changes {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+pub(in crate::tools) mod fixture;
 
 #[cfg(test)]
 mod tests;

@@ -55,10 +55,12 @@ impl HttpClient {
         &self.name
     }
 
-    /// Its URL as the config has it: no user, no password.
+    /// Its URL for people and the model: without the query, which may hold a token.
     #[must_use]
-    pub fn url(&self) -> &str {
-        self.base.as_str()
+    pub fn url(&self) -> String {
+        let mut shown = self.base.clone();
+        shown.set_query(self.base.query().map(|_| "..."));
+        shown.into()
     }
 
     /// Reads the base URL itself, at most `cap` bytes.

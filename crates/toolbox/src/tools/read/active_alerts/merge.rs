@@ -128,12 +128,11 @@ pub(super) fn merged(rules: Vec<Alert>, held: Vec<Alert>) -> Vec<Alert> {
     let mut alerts: Vec<Alert> = Vec::new();
     let mut by_labels: HashMap<BTreeMap<String, String>, usize> = HashMap::new();
     for alert in held {
-        match by_labels.get(&alert.labels).and_then(|at| alerts.get_mut(*at)) {
-            Some(same) => same.join(alert),
-            None => {
-                by_labels.insert(alert.labels.clone(), alerts.len());
-                alerts.push(alert);
-            }
+        if let Some(same) = by_labels.get(&alert.labels).and_then(|at| alerts.get_mut(*at)) {
+            same.join(alert);
+        } else {
+            by_labels.insert(alert.labels.clone(), alerts.len());
+            alerts.push(alert);
         }
     }
     let mut by_name: HashMap<Option<String>, Vec<usize>> = HashMap::new();

@@ -51,7 +51,8 @@ async fn a_series_is_summed_up_before_its_points() {
         ])),
     )
     .await;
-    let output = read(tool.as_ref(), asked()).await.unwrap();
+    let mut output = read(tool.as_ref(), asked()).await.unwrap();
+    let overview = output.summary.shift_remove("overview").unwrap();
     assert_json_snapshot!(output.summary, @r#"
     {
       "query": "up",
@@ -64,11 +65,15 @@ async fn a_series_is_summed_up_before_its_points() {
       "series": 3
     }
     "#);
-    let rows: Vec<String> = items(output).iter().map(Value::to_string).collect();
+    let rows = items(output);
+    for (row, brief) in rows.iter().zip(overview.as_array().unwrap()) {
+        assert_eq!((&row["labels"], &row["summary"]), (&brief["labels"], &brief["summary"]));
+    }
+    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
     assert_snapshot!(rows.join("\n"), @r#"
-    {"labels":{"__name__":"pool","job":"a"},"summary":{"min":1,"max":9,"first":1,"last":2.5,"change":1.5,"at_max":"2026-03-01T12:00:40Z"},"points":[["2026-03-01T12:00:00Z",1],["2026-03-01T12:00:20Z","NaN"],["2026-03-01T12:00:40Z",9],["2026-03-01T12:01:00Z",9],["2026-03-01T12:01:20Z",2.5]]}
-    {"labels":{"job":"b"},"summary":{"min":"+Inf","max":"+Inf","first":"+Inf","last":"+Inf","change":null,"at_max":"2026-03-01T12:00:00Z"},"points":[["2026-03-01T12:00:00Z","+Inf"],["2026-03-01T12:00:20Z","+Inf"]]}
-    {"labels":{"job":"native"},"summary":{"min":null,"max":null,"first":null,"last":null,"change":null,"at_max":null},"points":[]}
+    {"labels":{"__name__":"pool","job":"a"},"summary":{"min":1,"max":9,"first":1,"last":2.5,"change":1.5,"at_max":"2026-03-01T12:00:40Z","steepest":{"at":"2026-03-01T12:00:40Z","from":1,"to":9}},"points":[["2026-03-01T12:00:00Z",1],["2026-03-01T12:00:20Z","NaN"],["2026-03-01T12:00:40Z",9],["2026-03-01T12:01:00Z",9],["2026-03-01T12:01:20Z",2.5]]}
+    {"labels":{"job":"b"},"summary":{"min":"+Inf","max":"+Inf","first":"+Inf","last":"+Inf","change":null,"at_max":"2026-03-01T12:00:00Z","steepest":null},"points":[["2026-03-01T12:00:00Z","+Inf"],["2026-03-01T12:00:20Z","+Inf"]]}
+    {"labels":{"job":"native"},"summary":{"min":null,"max":null,"first":null,"last":null,"change":null,"at_max":null,"steepest":null},"points":[]}
     "#);
 }
 
@@ -79,6 +84,11 @@ async fn the_series_that_moved_most_are_kept_and_the_cut_is_flagged() {
         .collect();
     let output = read(answering(StatusCode::OK, matrix(&json!(series))).await.as_ref(), asked()).await.unwrap();
     assert_eq!(output.matched, Some(70));
+    let overview = &output.summary["overview"];
+    assert!(
+        overview.to_string().len() <= super::OVERVIEW + 200 && overview.as_array().unwrap().len() > 5,
+        "{overview}"
+    );
     assert_snapshot!(output.left_out.clone().unwrap(), @"70 series matched, the 50 that moved most are here; select fewer by label, or aggregate (`sum by (label) (...)`, `topk(10, ...)`)");
     let rows = items(output);
     assert_eq!((rows.len(), &rows[0]["labels"]["n"], &rows[49]["labels"]["n"]), (50, &json!("69"), &json!("20")));

@@ -45,7 +45,7 @@ pub(super) fn output(looks: &Looks<'_>, moved: Vec<Moved>) -> Output {
     }
 
     let (stirred, still): (Vec<Moved>, Vec<Moved>) = moved.into_iter().partition(Moved::stirred);
-    let rows = stirred.into_iter().chain(still).map(row).collect();
+    let rows = stirred.iter().chain(&still).map(row).collect();
     let mut output = Output::items(Origin::Metric, summary, "series", rows);
     output.matched = Some(u64::try_from(matched).unwrap_or(u64::MAX));
     output.left_out = left_out(looks);
@@ -124,10 +124,10 @@ fn labels(moved: &Moved) -> Value {
     moved.labels.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
 }
 
-fn row(moved: Moved) -> Value {
+fn row(moved: &Moved) -> Value {
     let mut row = Map::new();
     row.insert("name".to_owned(), Value::from(moved.name.as_str()));
-    row.insert("labels".to_owned(), labels(&moved));
+    row.insert("labels".to_owned(), labels(moved));
     row.insert("type".to_owned(), Value::from(moved.kind.as_str()));
     let measured = match moved.movement {
         Movement::Counter { value, rate, .. } => json!({"value": number(value), "rate_per_s": maybe(rate)}),

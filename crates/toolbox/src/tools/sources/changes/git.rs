@@ -81,7 +81,7 @@ pub struct Printed {
 pub struct Git<'a> {
     program: &'a Program,
     directory: PathBuf,
-    git_directory: PathBuf,
+    metadata: PathBuf,
     bare: bool,
     filters: Vec<String>,
 }
@@ -96,8 +96,8 @@ impl<'a> Git<'a> {
             directory.canonicalize().map_err(|error| format!("`{}` can't be opened: {error}", directory.display()))?;
         let inner = directory.join(".git");
         let bare = !inner.exists();
-        let git_directory = if bare { directory.clone() } else { inner };
-        let mut repository = Self { program, directory, git_directory, bare, filters: Vec::new() };
+        let metadata = if bare { directory.clone() } else { inner };
+        let mut repository = Self { program, directory, metadata, bare, filters: Vec::new() };
         repository.filters = repository.content_filters().await?;
         Ok(repository)
     }
@@ -184,7 +184,7 @@ impl<'a> Git<'a> {
     async fn run(&self, args: Vec<String>, max_stdout: usize) -> Result<Finished, String> {
         let mut env: Vec<(OsString, OsString)> =
             ENVIRONMENT.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-        env.push(("GIT_DIR".into(), self.git_directory.clone().into()));
+        env.push(("GIT_DIR".into(), self.metadata.clone().into()));
         if !self.bare {
             env.push(("GIT_WORK_TREE".into(), self.directory.clone().into()));
         }

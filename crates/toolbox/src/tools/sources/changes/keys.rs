@@ -49,10 +49,9 @@ pub fn key_of(line: &str) -> Option<&str> {
     let end = line.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')))?;
     let (key, rest) = (line.get(..end)?, line.get(end..)?.trim_start());
     let sets = match rest.as_bytes() {
-        [b':'] => true,
         [b':', next, ..] => next.is_ascii_whitespace(),
         [b'=', next, ..] => !matches!(next, b'=' | b'>' | b'~'),
-        [b'='] => true,
+        [b':' | b'='] => true,
         _ => false,
     };
     let first = key.chars().next()?;
@@ -123,7 +122,7 @@ fn in_json(content: &str, index: usize) -> Option<String> {
                     break;
                 }
                 if line == index {
-                    around = joined(&open, key.as_deref());
+                    around = joined(&open, None);
                 }
             }
             '\\' if quoted => text.extend(chars.next()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use warrant_kernel::domain::name::{ServiceName, SourceName};
 
-use super::git::{Git, Printed};
+use super::git::{Git, MAX_COMMITS, Printed};
 use super::keys::{self, Format};
 use super::patch::{self, Commit, FileChange, Hunk};
 use super::{Asked, Change, Changes, Found, Kind};
@@ -66,16 +66,18 @@ impl RepositoryRows<'_> {
     async fn commits(&mut self) -> Result<(), String> {
         let printed = self.git.log(self.asked.since, self.asked.until, &self.owners.pathspecs).await?;
         let mut sections = patch::parse(&printed.bytes, MAX_PARSED);
-        if printed.cut {
-            // The last one is cut in its middle.
-            sections.pop();
+        if printed.cut
+            && let Some(last) = sections.last_mut()
+        {
+            // The output ended somewhere within it.
+            last.hunks.pop();
         }
-        if printed.cut || sections.len() >= super::git::MAX_COMMITS {
+        if printed.cut || sections.len() >= MAX_COMMITS {
             let oldest = sections.last().and_then(|section| section.commit.as_ref());
-            let from = oldest.map_or_else(String::new, |commit| format!(" before {:.12}", commit.id));
+            let before = oldest.map_or_else(String::new, |commit| format!(" from {:.12} backwards", commit.id));
             let name = self.name;
             self.found.left_out.push(format!(
-                "commits of `{name}`{from} were not read: narrow `since` and `until`, or name a `service`"
+                "commits of `{name}`{before} were not all read: narrow `since` and `until`, or name a `service`"
             ));
         }
         for section in sections {
@@ -221,11 +223,13 @@ impl RepositoryRows<'_> {
             found.map(|(at, key)| (u64::try_from(at).unwrap_or_default(), key))
         };
         let (line, key, is_new) = match (first(&hunk.after), first(&hunk.before)) {
-            (Some((at, key)), _) => (hunk.new_line.saturating_add(at), key, true),
-            (None, Some((at, key))) => (hunk.old_line.saturating_add(at), key, false),
-            (None, None) => return None,
+            (Some((at, key)), _) => (hunk.new_line.saturating_add(at), Some(key), true),
+            (None, Some((at, key))) => (hunk.old_line.saturating_add(at), Some(key), false),
+            // An item of a list has no key of its own, and still stands under one.
+            (None, None) if hunk.after.is_empty() => (hunk.old_line, None, false),
+            (None, None) => (hunk.new_line, None, true),
         };
-        let Some(format) = Format::of(&hunk.file) else { return Some(key) };
+        let Some(format) = Format::of(&hunk.file) else { return key };
         let revision = match (commit, is_new) {
             (Some(commit), true) => Some(commit.id.clone()),
             (Some(commit), false) => Some(format!("{}^", commit.id)),
@@ -233,7 +237,7 @@ impl RepositoryRows<'_> {
             (None, false) => Some("HEAD".to_owned()),
         };
         let content = self.content(revision, &hunk.file).await;
-        content.and_then(|content| keys::path_at(&content, format, line)).or(Some(key))
+        content.and_then(|content| keys::path_at(&content, format, line)).or(key)
     }
 
     async fn content(&mut self, revision: Option<String>, file: &str) -> Option<String> {
@@ -266,14 +270,14 @@ fn note(hunk: &Hunk) -> Option<&'static str> {
 }
 
 /// Which services' paths a file lies beneath.
-struct Owners {
+pub(super) struct Owners {
     paths: Vec<(ServiceName, RelPath)>,
     /// What Git is asked for; empty for the whole.
     pathspecs: Vec<String>,
 }
 
 impl Owners {
-    fn new(catalog: &Catalog, asked: &Asked, repository: &SourceName) -> Self {
+    pub(super) fn new(catalog: &Catalog, asked: &Asked, repository: &SourceName) -> Self {
         let mut paths = Vec::new();
         for (name, service) in catalog.services() {
             if asked.service.as_ref().is_some_and(|asked| asked != name) {
@@ -295,7 +299,7 @@ impl Owners {
     }
 
     /// The services with the nearest path above the file.
-    fn of(&self, file: &str) -> Vec<String> {
+    pub(super) fn of(&self, file: &str) -> Vec<String> {
         let covering = || self.paths.iter().filter(|(_, path)| path.covers(file));
         let nearest = covering().map(|(_, path)| path.as_str().len()).max();
         let mut names: Vec<String> = covering()

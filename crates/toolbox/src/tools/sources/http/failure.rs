@@ -2,6 +2,7 @@
 //! query and without credentials.
 
 use std::error::Error;
+use std::io;
 
 use reqwest::Url;
 use warrant_kernel::call::tool::ReadError;
@@ -39,7 +40,7 @@ pub(super) fn server(url: &Url) -> String {
 pub(super) fn of(place: &Place, url: &Url, error: &reqwest::Error) -> ReadError {
     let at = server(url);
     let cause_text = cause(error);
-    if find::<Refused>(error).is_some() {
+    if find::<Refused>(error, |_| true).is_some() {
         return backend("ADDRESS_REFUSED", format!("{place}: {at} resolves to a refused address: {cause_text}"), false);
     }
     if error.is_dns() {
@@ -47,7 +48,7 @@ pub(super) fn of(place: &Place, url: &Url, error: &reqwest::Error) -> ReadError 
             format!("{place}: the name in {at} can't be resolved ({cause_text}); check `url` and the name server");
         return backend("UNREACHABLE", message, true);
     }
-    if let Some(tls) = find::<std::io::Error>(error).filter(|io| io.kind() == std::io::ErrorKind::InvalidData) {
+    if let Some(tls) = find::<io::Error>(error, |io| io.kind() == io::ErrorKind::InvalidData) {
         let message = format!(
             "{place}: the TLS connection to {at} failed ({}); if its certificate is from a private CA, set `ca_file`",
             excerpt(&tls.to_string())
@@ -97,13 +98,16 @@ pub(super) fn backend(reason: &'static str, message: String, retryable: bool) ->
     ReadError::Backend { reason, message, retryable }
 }
 
-fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+/// Finds an error of type `E` that fits among the causes. What an `io::Error` wraps is looked at too: its `source` skips
+/// it.
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static), fits: impl Fn(&E) -> bool) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
+        if let Some(found) = error.downcast_ref::<E>().filter(|found| fits(found)) {
             return Some(found);
         }
-        next = error.source();
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        next = wrapped.map(|wrapped| wrapped as &(dyn Error + 'static)).or_else(|| error.source());
     }
     None
 }

@@ -36,7 +36,7 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut chars = text.strip_prefix('"')?.char_indices();
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' => return Some((value, &text[at + 2..])),
+            '"' => return Some((value, text.get(at + 2..)?)),
             '\\' => match chars.next()?.1 {
                 'n' => value.push('\n'),
                 'u' => {
