@@ -292,6 +292,7 @@ impl InvestigationSection {
 fn duration(key: &str, text: Option<&str>, default: &str, problems: &mut Vec<String>) -> jiff::SignedDuration {
     time::parse_duration(text.unwrap_or(default)).unwrap_or_else(|error| {
         problems.push(format!("`{key}`: {error}"));
-        jiff::SignedDuration::ZERO
+        // The default stands in, so that what is wrong is told once.
+        time::parse_duration(default).unwrap_or_default()
     })
 }

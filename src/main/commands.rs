@@ -238,7 +238,8 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             } else {
                 let rows = list.iter().map(|it| {
                     let outcome = it.outcome.clone().unwrap_or_else(|| "no report yet".to_owned());
-                    (it.id.to_string(), format!("{}  {outcome}  {}", it.opened_at, it.question))
+                    let opened = it.opened_at.get(..19).unwrap_or(&it.opened_at);
+                    (it.id.to_string(), format!("{opened}Z {outcome}: {}", it.question))
                 });
                 print::rows(&rows.collect::<Vec<_>>());
             }
@@ -284,8 +285,8 @@ fn policy_command(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
                 for line in &checked.problems {
                     print::line(line);
                 }
-                let (policies, cases) = (counted(checked.policies, "policy"), counted(checked.cases, "case"));
-                print::line(&format!("{policies}, {cases}, {} to mend.", checked.problems.len()));
+                let cases = counted(checked.cases, "case");
+                print::line(&format!("policies: {}; {cases}, {} to mend.", checked.policies, checked.problems.len()));
             }
             Ok(u8::from(!checked.problems.is_empty()))
         }

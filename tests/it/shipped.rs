@@ -1,6 +1,8 @@
 //! What is shipped beside the code: tools, policies and runbooks are those of the directories, speak of no shop in
 //! particular, and are documented as they are.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -17,8 +19,7 @@ fn root() -> PathBuf {
 pub fn names(directory: &str, extension: &str) -> Vec<String> {
     let entries = std::fs::read_dir(root().join(directory)).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.extension().is_some_and(|found| found == extension));
-    let mut names: Vec<String> =
-        files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let mut names: Vec<String> = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     names.sort();
     names
 }
@@ -31,8 +32,7 @@ fn what_is_compiled_in_is_what_the_directories_hold() {
         (builtin::RUNBOOKS, "runbooks", "md"),
     ] {
         let compiled: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let found: Vec<String> =
-            names(directory, extension).iter().map(|name| format!("{name}.{extension}")).collect();
+        let found: Vec<String> = names(directory, extension).iter().map(|name| format!("{name}.{extension}")).collect();
         assert_eq!(compiled, found, "src/app/builtin.rs against {directory}/");
     }
 }

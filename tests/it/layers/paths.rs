@@ -70,13 +70,14 @@ fn tokens(text: &str) -> Vec<Token> {
     let get = |at: usize| letters.get(at).copied();
     let (mut tokens, mut at) = (Vec::new(), 0);
     while let Some(letter) = get(at) {
+        if let Some(behind) = raw_text(&letters, at) {
+            at = behind;
+            continue;
+        }
         match (letter, get(at + 1)) {
             ('/', Some('/')) => at += letters.iter().skip(at).take_while(|c| **c != '\n').count(),
             ('/', Some('*')) => at = after_block_comment(&letters, at),
             ('"', _) => at = after_text(&letters, at + 1, 0),
-            ('r' | 'b', Some('"' | '#' | 'r')) if raw_text(&letters, at).is_some() => {
-                at = raw_text(&letters, at).unwrap();
-            }
             ('\'', Some('\\')) => {
                 at += 3;
                 at += letters.iter().skip(at).take_while(|c| **c != '\'').count() + 1;
@@ -139,7 +140,7 @@ fn after_text(letters: &[char], mut at: usize, hashes: usize) -> usize {
 /// Behind the raw or byte text that begins at `at`, if one does.
 fn raw_text(letters: &[char], at: usize) -> Option<usize> {
     let prefix = letters.iter().skip(at).take_while(|c| matches!(c, 'r' | 'b')).count();
-    if prefix > 2 {
+    if prefix == 0 || prefix > 2 {
         return None;
     }
     let is_raw = letters.iter().skip(at).take(prefix).any(|c| *c == 'r');
