@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
@@ -23,7 +24,7 @@ Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
 config; 3 the report is inconclusive; 130 interrupted."
 )]
 pub struct Flags {
-    /// The config. Without it the first there is of: $WARRANT_CONFIG, ./warrant.toml, ~/.config/warrant/warrant.toml,
+    /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
     /// /etc/warrant/warrant.toml.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -80,6 +81,13 @@ pub struct Json {
     /// Print JSON on standard output and nothing else.
     #[arg(long)]
     pub json: bool,
+}
+
+impl Json {
+    /// For whom to print.
+    pub fn form(self) -> Form {
+        if self.json { Form::Json } else { Form::Text }
+    }
 }
 
 /// `warrant ask`.

@@ -10,6 +10,10 @@ mod model_server;
 
 mod models;
 
+mod layers;
+
+mod shipped;
+
 mod investigation;
 
 mod shop;
