@@ -7,4 +7,6 @@ mod models;
 
 mod investigation;
 
+mod demo;
+
 mod shop;

@@ -103,3 +103,6 @@ pub fn agrees(claimed: Written, evidence: &[Written]) -> bool {
     let same = |value: f64| (rounded(value) - rounded(claimed.value)).abs() < 0.5;
     evidence.iter().any(|known| same(known.value) || (claimed.percent && same(known.value * 100.0)))
 }
+
+#[cfg(test)]
+mod tests;
