@@ -18,6 +18,8 @@ mod failing;
 
 mod budgets;
 
+mod together;
+
 mod context;
 
 mod replays;

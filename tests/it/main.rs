@@ -9,4 +9,6 @@ mod investigation;
 
 mod demo;
 
+mod traces;
+
 mod shop;

@@ -102,6 +102,7 @@ fn steady(world: &World, text: &str) -> String {
     for (pattern, name) in [
         (r"investigation [0-9a-f-]{36}", "investigation ID"),
         (r"\d+ ms\b", "N ms"),
+        (r#""since":"\d{4}[0-9T:.-]*…"#, r#""since":"…"#),
         (r"[^ ]*…  (\d+ rows)", "…  $1"),
         (r"since \d{4}-\d\d-\d\dT[0-9:.]+Z", "since EARLIER"),
         (r#""since":"\d{4}-\d\d-\d\dT[0-9:.]+Z""#, r#""since":"EARLIER""#),
@@ -128,6 +129,47 @@ async fn progress_and_report_in_eighty_columns() {
     // Results of one turn come in whatever order they are done.
     let mut lines: Vec<&str> = progress.lines().collect();
     lines.sort_unstable();
-    insta::assert_snapshot!(steady(&world, &lines.join("\n")), @"");
-    insta::assert_snapshot!(steady(&world, &report), @"");
+    insta::assert_snapshot!(steady(&world, &lines.join("\n")), @r#"
+      E1  describe_service checkout  0 rows, N ms
+      E2  search_runbooks query why does checkout fail?, …  3 rows, cut, N ms
+      E3  compare_logs checkout, since SINCE  3 rows, N ms
+      E4  recent_changes since EARLIER  2 rows, N ms
+      E5  search_logs checkout, level error, since …  5 rows, cut, N ms
+      E5  search_logs checkout, level error, since …  5 rows, cut, cached, N ms
+      E6  read_file path checkout.toml  3 rows, N ms
+      ✗ describe_service chekout: /service: there is no service `chekout`; did you …
+      ✗ restart : there is no tool `restart`; there are: active_alerts, compare_log…
+      ✗ search_logs {"service": "checkout", : the arguments are not JSON: EOF while…
+     E10  read_evidence evidence E5  5 rows, N ms
+    I look at the errors first.
+    Investigating (checkout): why does checkout fail?
+    investigation ID
+    the opening sweep
+    the report went back: not all of its claims stood up
+    turn 1: asking main
+    turn 2: asking main
+    turn 3: asking main
+    turn 4: asking main
+    "#);
+    insta::assert_snapshot!(steady(&world, &report), @r#"
+    CONFIRMED  symptom and cause rest on evidence of different sources
+    
+    Root cause
+      The deploy of 2.4.1 cut the pool of checkout to 8 connections.
+    
+    Summary
+      Checkout fails because its pool of 8 connections is exhausted.
+    
+    Findings
+      symptom  Checkout logs 40 errors. (E3)
+               “connection pool exhausted” E3
+      cause    DEPLOYED 2.4.1 was deployed with a pool of 8 connections. (E4)
+    
+    Next steps
+      - Roll back 2.4.1.
+    
+    Evidence
+      E3    compare_logs {"service":"checkout","since":"…  [files]
+      E4    recent_changes {"since":"EARLIER"}  [changes]
+    "#);
 }
