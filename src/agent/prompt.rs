@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
+use warrant_kernel::domain::hex::hex;
 use warrant_kernel::domain::name::RoleName;
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Trigger;
@@ -140,22 +141,28 @@ fn message_chars(message: &Message) -> usize {
 
 fn opening(state: &State) -> String {
     let run = &state.run;
-    let mut text = match &run.trigger {
+    let mut text = vec![match &run.trigger {
         Trigger::Question { text } => format!("Question: {text}\n"),
         Trigger::Alert { name, text } => format!("Alert {name} (its words come from outside): {text}\n"),
-    };
+    }];
     if let Some(service) = &run.service {
-        text.push_str(&format!("Service: {service}\n"));
+        text.push(format!("Service: {service}\n"));
     }
-    text.push_str(&format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
-    text.push_str("\nThe opening sweep:\n");
+    text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
+    text.push("\nThe opening sweep:\n".to_owned());
     for (call, shown) in sweep_shown(state) {
-        text.push_str(&format!("\n{}\n{shown}\n", heading(call)));
+        text.push(format!(
+            "
+{}
+{shown}
+",
+            heading(call)
+        ));
     }
     for note in &state.opening_notes {
-        text.push_str(&format!("\n{note}\n"));
+        text.push(format!("\n{note}\n"));
     }
-    text
+    text.concat()
 }
 
 /// The sweep's calls and results as the model sees them, together within their limit: the longest shrink first.
@@ -291,5 +298,5 @@ pub fn digest(tools: &[ToolSpec], messages: &[Message]) -> String {
     hasher.update(SYSTEM.as_bytes());
     hasher.update(serde_json::to_vec(tools).unwrap_or_default());
     hasher.update(serde_json::to_vec(messages).unwrap_or_default());
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

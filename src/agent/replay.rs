@@ -3,7 +3,6 @@
 //! For every event the state before it is folded from the log, the loop decides what comes next, and that is compared
 //! with what was recorded. Models and tools are not asked; policy is.
 
-use serde_json::Value;
 use warrant_kernel::call::arguments;
 use warrant_kernel::domain::decision::Decision;
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call, Event};
@@ -93,7 +92,7 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
         Body::Reported { report } => {
             let now = report_now(bench, state).map(|now| Report { volatile: report.volatile, ..now });
             let text =
-                |report: Option<&Report>| report.map(|it| json(&serde_json::to_value(it).ok())).unwrap_or_default();
+                |report: Option<&Report>| report.and_then(|it| serde_json::to_string(it).ok()).unwrap_or_default();
             differ("report", text(Some(report)), text(now.as_ref()));
         }
         Body::Answered(Answered::Report { message, .. }) => {
@@ -131,10 +130,6 @@ fn name_of(step: &Step) -> &'static str {
 
 fn shown(call: &Call) -> String {
     format!("{} {} {}", call.id, call.tool, call.arguments)
-}
-
-fn json(value: &Option<Value>) -> String {
-    value.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// What policy says today of a call that was decided on.

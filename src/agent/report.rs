@@ -99,7 +99,7 @@ pub fn judge(state: &State, library: &Library, draft: &Draft, written_by: &str, 
 #[must_use]
 pub fn partial(state: &State, library: &Library, why: &str) -> Report {
     let signals = signals::of(state);
-    let findings: Vec<Finding> = signals.abnormal.into_iter().map(|signal| signal.into_finding()).collect();
+    let findings: Vec<Finding> = signals.abnormal.into_iter().map(signals::Abnormal::into_finding).collect();
     let (outcome, outcome_reason) = settle(state, library, &findings);
     let looked = state.calls.iter().filter(|call| call.result.as_ref().is_some_and(|result| result.ok)).count();
     Report {

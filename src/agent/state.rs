@@ -132,8 +132,7 @@ impl State {
         self.now = self.now.max(event.at);
         self.last_seq = event.seq;
         match &event.body {
-            Body::Opened { .. } | Body::Resumed | Body::Interrupted => {}
-            Body::Asked(Asked::Model { .. }) => {}
+            Body::Opened { .. } | Body::Resumed | Body::Interrupted | Body::Asked(Asked::Model { .. }) => {}
             Body::Asked(Asked::Read { call }) => self.asked(call, event.at),
             Body::Answered(answered) => self.answered(answered),
             Body::Decided { decision } => {
@@ -168,7 +167,7 @@ impl State {
                 }
                 // Written by a program whose answers have another shape: as good as no answer.
                 Err(error) => {
-                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")))
+                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")));
                 }
             },
             Answered::ModelFailed { message, .. } => self.ending = Some(Ending::ModelFailed(message.clone())),

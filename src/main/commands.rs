@@ -249,7 +249,9 @@ fn runbooks_command(app: &App, command: RunbooksCommand) -> u8 {
             if json.json {
                 print::json_lines(&lines);
             } else {
-                lines.iter().for_each(|line| print::line(line));
+                for line in &lines {
+                    print::line(line);
+                }
                 let count = counted(app.bench.library.runbooks().len(), "runbook");
                 print::line(&format!("{count}, {} to mend.", lines.len()));
             }
@@ -272,7 +274,8 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             } else {
                 let row = |it: &warrant_kernel::store::Summary| {
                     let outcome = it.outcome.clone().unwrap_or_else(|| "no report yet".to_owned());
-                    (it.id.to_string(), format!("{}  {outcome}  {}", it.opened_at, it.question))
+                    let opened = it.opened_at.get(..19).unwrap_or(&it.opened_at);
+                    (it.id.to_string(), format!("{opened}Z {outcome}: {}", it.question))
                 };
                 print::rows(&list.iter().map(row).collect::<Vec<_>>());
             }
@@ -316,8 +319,8 @@ fn policy_command(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
                 print::json(&checked);
             } else {
                 checked.problems.iter().for_each(|line| print::line(line));
-                let (policies, cases) = (counted(checked.policies, "policy"), counted(checked.cases, "case"));
-                print::line(&format!("{policies}, {cases}, {} to mend.", checked.problems.len()));
+                let cases = counted(checked.cases, "case");
+                print::line(&format!("policies: {}; {cases}, {} to mend.", checked.policies, checked.problems.len()));
             }
             Ok(u8::from(!checked.problems.is_empty()))
         }

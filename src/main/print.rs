@@ -40,7 +40,7 @@ pub fn report(report: &Report) {
 /// Prints rows of a table: each a name and a text, wrapped beside it.
 pub fn rows(rows: &[(String, String)]) {
     let paint = Paint::for_stream(&std::io::stdout());
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(28);
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(36);
     for (name, text) in rows {
         let lines = wrap(&visible(text), columns().saturating_sub(width + 2));
         for (index, part) in lines.iter().enumerate() {

@@ -181,7 +181,8 @@ impl Redactor {
     fn mask<'t>(&self, text: &'t str, rows: &mut [Row]) -> Result<Masked<'t>, RedactError> {
         let searcher = self.searcher.as_ref().ok_or(RedactError::OutOfOrder)?;
         let mut masked = Masked { text: Cow::Borrowed(text), count: 0 };
-        let mut regions = vec![0..text.len()];
+        let whole = 0..text.len();
+        let mut regions = vec![whole];
         for round in 0..=ROUNDS {
             let mut found = Vec::new();
             for region in &regions {

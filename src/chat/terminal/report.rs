@@ -65,8 +65,13 @@ impl Page {
             Outcome::NoFault => (Role::Strong, "NO FAULT"),
             Outcome::Inconclusive => (Role::Careful, "INCONCLUSIVE"),
         };
-        let title = self.paint.paint(role, word);
-        self.line(&format!("{title}  {}", self.paint.paint(Role::Faint, &report.outcome_reason)));
+        // The reason may name an alert, so it is a stranger's text as any other.
+        let room = self.columns.saturating_sub(word.len() + 2);
+        for (index, part) in wrap(&visible(&report.outcome_reason), room).into_iter().enumerate() {
+            let part = self.paint.paint(Role::Faint, &part);
+            let margin = if index == 0 { self.paint.paint(role, word) } else { " ".repeat(word.len()) };
+            self.line(&format!("{margin}  {part}"));
+        }
         if report.partial {
             self.hanging("", "This report is partial: code wrote it from the evidence.");
         }
@@ -141,3 +146,6 @@ fn clock(at: &str) -> String {
     let time = at.parse::<jiff::Timestamp>();
     time.map_or_else(|_| at.to_owned(), |time| time.strftime("%H:%M:%SZ").to_string())
 }
+
+#[cfg(test)]
+mod tests;

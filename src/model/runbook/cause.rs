@@ -44,7 +44,7 @@ pub(super) struct Weighed<'a> {
     pub(super) candidate: Candidate<'a>,
     pub(super) checked: Vec<Checked<'a>>,
     pub(super) change: Option<Change<'a>>,
-    /// The service that the held cause points at, where that is another one.
+    /// Another service in scope that a held cause points at: that one has to be explained, not this one.
     pub(super) blamed: Option<ServiceName>,
 }
 
@@ -63,15 +63,13 @@ impl<'a> Weighed<'a> {
 
     /// Whether it says why: a check that establishes the cause, or a change that fits the mechanism.
     pub(super) fn explains(&self) -> bool {
-        self.held().next().is_some() && (self.cause().is_some() || self.change.is_some())
+        self.blamed.is_none() && self.held().next().is_some() && (self.cause().is_some() || self.change.is_some())
     }
 
     /// Better explanations are greater: those deeper down, with a change, with a cause, with more that held.
-    fn rank(&self, scene: &Scene<'_>) -> (bool, usize, bool, bool, bool, usize) {
-        let service = self.blamed.as_ref().unwrap_or(&self.candidate.service);
-        let depth = scene.depth(service).unwrap_or(0);
-        let held = self.held().count();
-        (self.explains(), depth, self.change.is_some(), self.blamed.is_none(), self.cause().is_some(), held)
+    fn rank(&self, scene: &Scene<'_>) -> (bool, usize, bool, bool, usize) {
+        let depth = scene.depth(&self.candidate.service).unwrap_or(0);
+        (self.explains(), depth, self.change.is_some(), self.cause().is_some(), self.held().count())
     }
 }
 
@@ -81,7 +79,9 @@ pub(super) fn weigh<'a>(scene: &Scene<'a>, candidates: &[Candidate<'a>]) -> (Vec
         .iter()
         .map(|candidate| {
             let checked = checks::judged(scene, candidate);
-            let change = change(scene, candidate);
+            let has_cause = checked.iter().any(|it| it.verdict == Verdict::Held && it.check.shows == Shows::Cause);
+            // A cause that was measured needs no change to explain it; one near it may be chance.
+            let change = if has_cause { None } else { change(scene, candidate) };
             let blamed = checked.iter().find_map(|checked| blamed(scene, candidate, checked));
             Weighed { candidate: candidate.clone(), checked, change, blamed }
         })
@@ -90,19 +90,39 @@ pub(super) fn weigh<'a>(scene: &Scene<'a>, candidates: &[Candidate<'a>]) -> (Vec
     (held, failed)
 }
 
-/// The service that a held check's own data point at: the peer whose answers are slowest.
+/// Another service in scope that a held cause points at: the peer in the labels beside the value, or in the lines found.
 fn blamed(scene: &Scene<'_>, candidate: &Candidate<'_>, checked: &Checked<'_>) -> Option<ServiceName> {
     if checked.verdict != Verdict::Held || checked.check.shows != Shows::Cause {
         return None;
     }
-    // The labels that stand beside the value which was judged.
+    let others = scene.places.iter().map(|place| &place.service).filter(|service| **service != candidate.service);
+    if let Some(peer) = peer(checked) {
+        return others.into_iter().find(|service| service.as_str() == peer).cloned();
+    }
+    let lines = checked.data?.pointer("/lines")?.as_array()?;
+    let line = lines.first()?.as_str()?;
+    let message = message_of(line);
+    let words: Vec<&str> = message.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))).collect();
+    others.into_iter().find(|service| words.contains(&service.as_str())).cloned()
+}
+
+/// The peer that the labels beside the judged value name.
+pub(super) fn peer<'a>(checked: &Checked<'a>) -> Option<&'a str> {
     let (beside, _) = checked.check.expect.at.rsplit_once('/')?;
     let labels = checked.data?.pointer(beside)?.get("labels")?;
-    let peer = ["server_address", "peer_service", "upstream", "destination"]
+    ["server_address", "peer_service", "upstream", "destination"]
         .into_iter()
-        .find_map(|label| labels.get(label).and_then(Value::as_str))?;
-    let service: ServiceName = peer.parse().ok()?;
-    (service != candidate.service && scene.depth(&service).is_some()).then_some(service)
+        .find_map(|label| labels.get(label).and_then(Value::as_str))
+}
+
+/// The message of a log line, without fields that name the service itself.
+fn message_of(line: &str) -> String {
+    let json = line.find('{').and_then(|start| line.get(start..));
+    let parsed: Option<Value> = json.and_then(|json| serde_json::from_str(json).ok());
+    let message = parsed.as_ref().and_then(|fields| {
+        ["msg", "message"].into_iter().find_map(|key| fields.get(key).and_then(Value::as_str)).map(str::to_owned)
+    });
+    message.unwrap_or_else(|| line.to_owned())
 }
 
 /// The latest change of the service, not later than the onset, that the runbook's mechanism could have come from.

@@ -21,6 +21,9 @@ pub(super) struct Checked<'a> {
 
 /// The call of a check, and the one over the window before where it compares with that.
 fn wanted(scene: &Scene<'_>, candidate: &Candidate<'_>, check: &Check) -> Option<(Wanted, Option<Wanted>)> {
+    if !scene.can_look(&candidate.service, check.tool.as_str()) {
+        return None;
+    }
     let now = Values { service: Some(&candidate.service), since: scene.run.since, until: scene.until() };
     let call = |values| {
         let args = Value::Object(fill(&check.args, values).ok()?);
@@ -50,7 +53,7 @@ fn judge<'a>(scene: &Scene<'a>, candidate: &Candidate<'a>, check: &'a Check) -> 
     let unknown =
         |why: &str| Checked { check, verdict: Verdict::Unknown { why: why.to_owned() }, evidence: None, data: None };
     let Some((now, before)) = wanted(scene, candidate, check) else {
-        return unknown("its arguments can't be filled in");
+        return unknown("the catalog does not say where to look for it");
     };
     let Some(seen) = scene.result_of(&now) else { return unknown("it was not carried out") };
     let previous = before.and_then(|before| scene.result_of(&before)).map(|seen| expect::Seen::from(seen.result));

@@ -15,7 +15,7 @@ use super::scene::{Scene, Trouble};
 const MOST_SUSPECTS: usize = 4;
 
 /// Runbooks tried on one service.
-const MOST_RUNBOOKS: usize = 5;
+const MOST_RUNBOOKS: usize = 6;
 
 /// Messages of a service's log that runbooks are searched by.
 const MOST_MESSAGES: usize = 4;
@@ -32,14 +32,20 @@ pub(super) fn candidates<'a>(scene: &Scene<'a>, library: &'a Library) -> Vec<Can
     let mut found = Vec::new();
     for service in suspects(scene) {
         let mut ids = BTreeSet::new();
-        for question in questions(scene, &service) {
-            let (alert, text) = question;
-            let hits = library.search(Question { text: &text, alert: alert.as_deref(), service: Some(&service) });
+        for (alert, text) in questions(scene, &service) {
+            // Ranked without the floor of a search: trying a runbook costs a few reads, missing the right one a cause.
+            let hits = library.ranked(Question { text: &text, alert: alert.as_deref(), service: Some(&service) });
             for hit in hits.into_iter().filter(|hit| !hit.runbook.checks.is_empty()).take(3) {
                 if ids.len() < MOST_RUNBOOKS && ids.insert(&hit.runbook.id) {
                     found.push(Candidate { service: service.clone(), runbook: hit.runbook });
                 }
             }
+        }
+        if scene.logs(&service).is_none() {
+            // Its log says nothing, so nothing tells the mechanisms apart but their own checks.
+            let all = library.runbooks().iter().filter(|runbook| !runbook.checks.is_empty());
+            let untold = all.filter(|runbook| ids.insert(&runbook.id));
+            found.extend(untold.map(|runbook| Candidate { service: service.clone(), runbook }));
         }
     }
     found

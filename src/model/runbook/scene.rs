@@ -84,6 +84,18 @@ impl<'a> Scene<'a> {
         wanted
     }
 
+    /// Whether the catalog knows a source in which this tool finds something of the service.
+    pub(super) fn can_look(&self, service: &ServiceName, tool: &str) -> bool {
+        let Some(service) = self.catalog.service(service) else { return false };
+        match tool {
+            "search_logs" | "compare_logs" => !service.logs.is_empty(),
+            "query_metrics" | "list_metrics" => service.metrics.is_some(),
+            "scrape_metrics" => service.metrics_url.is_some(),
+            "http_check" => !service.health.is_empty(),
+            _ => true,
+        }
+    }
+
     fn compare_logs(&self, service: &ServiceName) -> Wanted {
         Wanted {
             tool: "compare_logs".to_owned(),
@@ -110,6 +122,11 @@ impl<'a> Scene<'a> {
             changes.extend(rows.into_iter().flatten().map(|row| (evidence, row)));
         }
         changes
+    }
+
+    /// Whether the health of any service in scope was seen.
+    pub(super) fn saw_signals(&self) -> bool {
+        self.places.iter().any(|place| self.logs(&place.service).is_some() || self.health(&place.service).is_some())
     }
 
     pub(super) fn trouble(&self, service: &ServiceName) -> Trouble {

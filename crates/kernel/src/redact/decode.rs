@@ -79,29 +79,21 @@ impl View {
                 Decoding::Url => url(rest),
                 Decoding::Escapes => escape(rest),
             };
-            match step {
-                Some((character, length)) => {
-                    changed = true;
-                    if let Some(character) = character {
-                        let mut buffer = [0; 4];
-                        let encoded = match character {
-                            Unit::Byte(byte) => {
-                                buffer[0] = byte;
-                                1
-                            }
-                            Unit::Char(character) => character.encode_utf8(&mut buffer).len(),
-                        };
-                        text.extend_from_slice(buffer.get(..encoded).unwrap_or_default());
-                        starts.extend(std::iter::repeat_n(at, encoded));
-                    }
-                    at += length;
-                }
-                None => {
-                    text.push(byte);
-                    starts.push(at);
-                    at += 1;
-                }
+            let Some((unit, length)) = step else {
+                text.push(byte);
+                starts.push(at);
+                at += 1;
+                continue;
+            };
+            changed = true;
+            let before = text.len();
+            match unit {
+                Some(Unit::Byte(byte)) => text.push(byte),
+                Some(Unit::Char(character)) => text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                None => {}
             }
+            starts.extend(std::iter::repeat_n(at, text.len() - before));
+            at += length;
         }
         if !changed {
             return Ok(None);

@@ -106,10 +106,11 @@ fn decode_run<E>(
 /// What the field says, if it is base64 or hex of text.
 pub(super) fn decode(field: &[u8]) -> Option<Vec<u8>> {
     let head = field.get(..SHORTEST.min(field.len()))?;
-    if field.len() % 2 == 0 && head.iter().all(u8::is_ascii_hexdigit) {
-        if let Some(text) = unhex(field) {
-            return Some(text);
-        }
+    if field.len().is_multiple_of(2)
+        && head.iter().all(u8::is_ascii_hexdigit)
+        && let Some(text) = unhex(field)
+    {
+        return Some(text);
     }
     let engine = if field.iter().any(|byte| matches!(byte, b'-' | b'_')) { URL_SAFE } else { STANDARD };
     let mut start = [0; 12];

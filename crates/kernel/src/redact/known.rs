@@ -7,6 +7,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 
 use super::placeholder::kind_of;
 use super::value;
+use crate::domain::hex::hex;
 
 /// Shorter values would mask ordinary text; they are found beside a name only.
 const SHORTEST: usize = 8;
@@ -63,7 +64,7 @@ pub(super) fn forms(known: impl IntoIterator<Item = KnownSecret>) -> Vec<Form> {
     let mut forms: Vec<Form> = Vec::new();
     for secret in known.into_iter().filter(KnownSecret::stands_alone) {
         let value = secret.value.trim().as_bytes();
-        let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = hex(value);
         let mut written = vec![
             value.to_vec(),
             STANDARD.encode(value).into_bytes(),

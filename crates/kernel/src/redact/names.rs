@@ -86,6 +86,7 @@ pub(super) const FAMILIES: &[Family] = &[
             "sessionid",
             "session_id",
             "session-id",
+            "x-amz-signature",
             "jsessionid",
             "_auth",
             "auth\"",
@@ -138,6 +139,8 @@ enum Joint {
     Tight,
     /// `name: value` without quotes, as prose has it too.
     Loose,
+    /// `token value`, a space and nothing else between them.
+    Spaced,
 }
 
 /// The unquoted value that was read last: names within it have the same end, so that `token:token:...` stays linear.
@@ -165,6 +168,7 @@ pub(super) fn secret_beside(
     let alone = matches!(text.get(range.end), None | Some(b'\n' | b'\r' | b',' | b';' | b'}')) && opens(text, start);
     let yes = match joint {
         Joint::Tight => is_secret(name, found, family.strength),
+        Joint::Spaced => value::is_dense(found),
         Joint::Loose => is_secret(name, found, family.strength) && (!value::is_word(found) || alone),
     };
     yes.then_some(range)
@@ -278,7 +282,8 @@ fn joint(text: &[u8], end: usize, otherwise: Joint) -> Option<(usize, Joint)> {
     if otherwise == Joint::Tight && rest.starts_with(b",") {
         return Some((skip(text, at + 1, 8, is_space), Joint::Tight));
     }
-    (otherwise == Joint::Tight && at > closed).then_some((at, Joint::Tight))
+    let joint = if otherwise == Joint::Tight { otherwise } else { Joint::Spaced };
+    (at > closed).then_some((at, joint))
 }
 
 /// `{"name": "DB_PASSWORD", "value": "..."}`, also over a line end: the value is the next field's.
@@ -304,7 +309,8 @@ fn value_at(text: &[u8], at: usize, joint: Joint, reach: &mut Reach) -> (Range<u
         Some(&quote @ (b'"' | b'\'' | b'`')) => {
             let begin = slashes + 1;
             let end = closing(text, begin, quote, slashes - at);
-            (begin..end.unwrap_or_else(|| unquoted(text, begin, reach)), Joint::Tight)
+            let joint = if joint == Joint::Spaced { joint } else { Joint::Tight };
+            (begin..end.unwrap_or_else(|| unquoted(text, begin, reach)), joint)
         }
         _ => (at..unquoted(text, at, reach), joint),
     }
@@ -353,7 +359,7 @@ fn unquoted_length(rest: &[u8]) -> usize {
         b',' | b';' | b'&' => begins_field(rest.get(at + 1..).unwrap_or_default()),
         _ => byte.is_ascii_whitespace(),
     };
-    rest.iter().enumerate().position(|place| ends(place)).unwrap_or(rest.len())
+    rest.iter().enumerate().position(ends).unwrap_or(rest.len())
 }
 
 /// Whether `rest`, behind a separator, is the end, a space, a quote or the next `name=`.

@@ -12,6 +12,7 @@ use regex::bytes::Regex;
 use sha2::Sha256;
 
 use super::RedactError;
+use crate::domain::hex::hex;
 
 /// Stands in for the bytes of a placeholder while secrets are looked for: no name, token or encoding contains it.
 pub(super) const BLANK: u8 = 0x1a;
@@ -47,8 +48,7 @@ impl RedactionKey {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).map_err(|_| RedactError::Key)?;
         mac.update(secret);
         let digest = mac.finalize().into_bytes();
-        let hex: String = digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
-        Ok(format!("[secret:{kind}:{hex}]"))
+        Ok(format!("[secret:{kind}:{}]", hex(digest.get(..3).unwrap_or_default())))
     }
 }
 

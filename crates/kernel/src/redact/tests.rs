@@ -2,6 +2,8 @@
 
 mod planted;
 
+mod ordinary;
+
 mod recall;
 
 mod attacks;

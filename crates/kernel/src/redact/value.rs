@@ -116,7 +116,7 @@ pub(super) fn is_blank(value: &[u8]) -> bool {
 }
 
 fn is_masked(value: &[u8]) -> bool {
-    let stars = value.iter().filter(|&&byte| byte == b'*').count();
+    let stars = value.split(|&byte| byte == b'*').count() - 1;
     let crosses = value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'-' | b'.'));
     let bullets = value.starts_with("•••".as_bytes()) || value.starts_with("…".as_bytes());
     stars >= 3 && stars * 2 >= value.len() || crosses || bullets || value == b"..."
@@ -177,8 +177,18 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     if value.len() < 8 || is_blank(value) || is_number(value) || value.iter().any(u8::is_ascii_whitespace) {
         return false;
     }
-    let digest =
-        [&b"sha256:"[..], b"sha512:", b"sha1:", b"sha384:", b"sha256-", b"sha512-", b"md5:", b"http://", b"https://"];
+    let digest = [
+        &b"sha256:"[..],
+        b"sha512:",
+        b"sha1:",
+        b"sha384:",
+        b"AWS4-",
+        b"sha256-",
+        b"sha512-",
+        b"md5:",
+        b"http://",
+        b"https://",
+    ];
     if matches!(value.first(), Some(b'/' | b'.' | b'~')) || digest.iter().any(|prefix| value.starts_with(prefix)) {
         return false;
     }
@@ -194,6 +204,14 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     let both = value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase);
     digits && letters || both && value.len() >= 20 && turns(value) * 4 >= value.len() || is_noise(value)
+}
+
+/// Random, long, and of the letters of tokens only: what is a secret even where only a space is between it and a name.
+pub(super) fn is_dense(value: &[u8]) -> bool {
+    let looked = value.get(..LOOK).unwrap_or(value);
+    let digits = looked.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'~');
+    looked.len() >= 16 && digits >= 2 && digits + 4 <= looked.len() && looked.iter().all(token) && is_random(looked)
 }
 
 /// Letters of one case without a digit: generated only if long and poor in vowels.

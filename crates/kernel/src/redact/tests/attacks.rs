@@ -3,7 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
-use super::planted::{Dice, Encoding, benign};
+use super::ordinary::benign;
+use super::planted::{Dice, Encoding};
 use super::{masked, redactor, redactor_with};
 use crate::redact::{RedactionKey, Redactor};
 
@@ -58,6 +59,17 @@ fn rd_01_a_secret_beside_its_name_is_masked() {
             "sshpass -p hunter2 ssh x",
         ],
     );
+}
+
+#[test]
+fn rd_01_a_token_in_a_sentence_is_masked() {
+    let token = "abcdef1234567890abcdef";
+    lost(token, &[&format!("auth failed: token {token} is not valid"), &format!("auth_token '{token}' rejected")]);
+    kept(&[
+        "token expired at 2026-05-04T10:11:12.123Z",
+        "secret 3 of 5 mounted",
+        "secret default-token-x7k2p of checkout is gone",
+    ]);
 }
 
 #[test]
@@ -155,7 +167,7 @@ fn rd_09_credentials_in_urls_headers_cookies_and_flags() {
 fn rd_10_a_known_secret_is_found_without_a_name_and_encoded() {
     let secret = "Zk4-known/secret+value";
     let redactor = redactor_with(&[("grafana_token", secret), ("short", "a"), ("word", "postgres")]);
-    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = Encoding::Hex.write(secret);
     let texts = [
         secret.to_owned(),
         hex.clone(),
@@ -216,6 +228,7 @@ fn rd_13_what_only_looks_secret_is_kept() {
         "secret mounted at /var/run/secrets/x",
         "password: expired",
         "Authorization: required",
+        "Authorization: AWS4-HMAC-SHA256 SignedHeaders=host",
         "bearer authentication is not configured",
         "docker run -p8080:80 -p 22:22 x",
         "PWD=/srv/app",
@@ -299,7 +312,7 @@ fn rd_15_placeholders_are_stable_keyed_and_masked_once() {
     let of = |redactor: &Redactor, text: &str| {
         let out = redactor.redact_text(text).unwrap().text.into_owned();
         let start = out.find("[secret:").unwrap_or_else(|| panic!("`{text}` was not masked"));
-        out[start..].split_inclusive(']').next().unwrap().to_owned()
+        out.split_at(start).1.split_inclusive(']').next().unwrap().to_owned()
     };
     let first = redactor();
     let other = first.with_key(RedactionKey::from_bytes([8; 32]));

@@ -1,6 +1,7 @@
 //! No planted secret survives; decoys and ordinary lines are not touched.
 
-use super::planted::{Dice, Encoding, KINDS, benign, decoy, line, plant};
+use super::ordinary::{benign, decoy, line};
+use super::planted::{Dice, Encoding, KINDS, plant};
 use super::redactor;
 
 #[test]
