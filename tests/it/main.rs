@@ -6,3 +6,5 @@ mod model_server;
 mod models;
 
 mod shop;
+
+mod docs;
