@@ -177,6 +177,12 @@ impl Document {
         self.check_paths(&mut problems);
         let model_order = self.model_order(&mut problems);
         let budgets = self.investigation.budgets(&mut problems);
+        if budgets.cost.is_some() {
+            let unpriced = |name: &&String| self.models.get(*name).is_some_and(|model| model.prices.is_none());
+            problems.extend(model_order.iter().filter(unpriced).map(|name| {
+                format!("`investigation.cost` is set, but `[models.{name}]` has no `prices` to reckon with")
+            }));
+        }
         let window = duration("investigation.window", self.investigation.window.as_deref(), "1h", &mut problems);
         let sources = Sources {
             metrics: self.metrics,

@@ -132,8 +132,7 @@ impl State {
         self.now = self.now.max(event.at);
         self.last_seq = event.seq;
         match &event.body {
-            Body::Opened { .. } | Body::Resumed | Body::Interrupted => {}
-            Body::Asked(Asked::Model { .. }) => {}
+            Body::Opened { .. } | Body::Resumed | Body::Interrupted | Body::Asked(Asked::Model { .. }) => {}
             Body::Asked(Asked::Read { call }) => self.asked(call, event.at),
             Body::Answered(answered) => self.answered(answered),
             Body::Decided { decision } => {
@@ -168,7 +167,7 @@ impl State {
                 }
                 // Written by a program whose answers have another shape: as good as no answer.
                 Err(error) => {
-                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")))
+                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")));
                 }
             },
             Answered::ModelFailed { message, .. } => self.ending = Some(Ending::ModelFailed(message.clone())),
@@ -235,6 +234,12 @@ impl State {
             cached: sum.cached + turn.answer.usage.cached,
             output: sum.output + turn.answer.usage.output,
         })
+    }
+
+    /// What the answers cost so far; none where no model has a price.
+    #[must_use]
+    pub fn cost(&self) -> Option<f64> {
+        self.turns.iter().filter_map(|turn| turn.answer.cost).reduce(|sum, cost| sum + cost)
     }
 
     /// How often a report was handed back.

@@ -44,8 +44,17 @@ pub struct Question {
 pub enum Ended {
     /// With a report.
     Reported(Box<Report>),
-    /// Before it; it can be resumed unless it is volatile.
-    Interrupted,
+    /// Before it.
+    Interrupted(Kept),
+}
+
+/// What is left of an investigation that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Its trace; it can be resumed.
+    Whole,
+    /// Nothing, or only its beginning: the trace could not be written.
+    Lost,
 }
 
 /// Opens an investigation and runs it.
@@ -99,7 +108,10 @@ pub(super) async fn carry_on(
     };
     match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
-        Err(Interrupted) => Ended::Interrupted,
+        Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
+            None => Kept::Whole,
+            Some(_) => Kept::Lost,
+        }),
     }
 }
 

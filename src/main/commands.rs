@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use warrant::agent::trace::{Unwatched, Watcher};
-use warrant::app::ask::{Ended, Question, ask};
+use warrant::app::ask::{Ended, Kept, Question, ask};
 use warrant::app::fault::{Fault, counted};
 use warrant::app::{App, check, environment, investigations, policy, runbooks, tools};
 use warrant::chat::terminal::progress::Progress;
@@ -133,8 +133,12 @@ fn told(id: &InvestigationId, ended: Ended, json: Json) -> u8 {
             }
             code_of(&report)
         }
-        Ended::Interrupted => {
+        Ended::Interrupted(Kept::Whole) => {
             eprintln!("Interrupted. What was found is kept: warrant investigations resume {id}");
+            INTERRUPTED
+        }
+        Ended::Interrupted(Kept::Lost) => {
+            eprintln!("Interrupted. The trace could not be written, so nothing can be resumed.");
             INTERRUPTED
         }
     }
@@ -245,7 +249,9 @@ fn runbooks_command(app: &App, command: RunbooksCommand) -> u8 {
             if json.json {
                 print::json_lines(&lines);
             } else {
-                lines.iter().for_each(|line| print::line(line));
+                for line in &lines {
+                    print::line(line);
+                }
                 let count = counted(app.bench.library.runbooks().len(), "runbook");
                 print::line(&format!("{count}, {} to mend.", lines.len()));
             }

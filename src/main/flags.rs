@@ -23,7 +23,7 @@ Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
 config; 3 the report is inconclusive; 130 interrupted."
 )]
 pub struct Flags {
-    /// The config. Without it the first there is of: $WARRANT_CONFIG, ./warrant.toml, ~/.config/warrant/warrant.toml,
+    /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
     /// /etc/warrant/warrant.toml.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -1,7 +1,8 @@
 //! Models in order: when one fails for good, the next is asked.
 //!
 //! What another model would not help with, the end of the investigation and a conversation that is too long, comes back
-//! at once. [`Answer::model`] says who answered in the end.
+//! at once: the loop shortens it. A model that declined, or that keeps getting nowhere, is followed by the next one too.
+//! [`Answer::model`] says who answered in the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::model::{Answer, Model, ModelError, Request};
+use crate::agent::model::{Answer, Message, Model, ModelError, Request, Stop};
 
 /// How long a model that failed for good is left alone while another one answers: each turn would pay its retries.
 const REST: Duration = Duration::from_mins(1);
@@ -44,11 +45,13 @@ impl List {
         u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Those that are awake in their order, then those that rest: better a doubtful model than none.
-    fn order(&self) -> Vec<&Member> {
+    /// Those that are awake in their order, then those that rest: better a doubtful model than none. Of those before
+    /// `first` the conversation has had enough; they stand behind the others.
+    fn order(&self, first: usize) -> Vec<&Member> {
         let now = self.elapsed();
+        let (enough, others) = self.members.split_at(first.min(self.members.len().saturating_sub(1)));
         let (awake, resting): (Vec<_>, Vec<_>) =
-            self.members.iter().partition(|member| member.rests_until.load(Ordering::Relaxed) <= now);
+            others.iter().chain(enough).partition(|member| member.rests_until.load(Ordering::Relaxed) <= now);
         awake.into_iter().chain(resting).collect()
     }
 }
@@ -66,8 +69,15 @@ impl Model for List {
         cancel: &CancellationToken,
     ) -> Result<Answer, ModelError> {
         let mut errors = Vec::new();
-        for member in self.order() {
+        let mut declined = None;
+        for member in self.order(idle_answers(request.messages).saturating_sub(1)) {
             let error = match member.model.answer(request, deltas, cancel).await {
+                // It may well answer another question, so it need not rest.
+                Ok(answer) if answer.stop == Stop::Refused => {
+                    tracing::warn!(model = member.model.name(), "the model declined");
+                    declined = Some(answer);
+                    continue;
+                }
                 Ok(answer) => return Ok(answer),
                 Err(error @ (ModelError::Cancelled | ModelError::ContextOverflow { .. })) => return Err(error),
                 Err(error @ (ModelError::Transient { .. } | ModelError::Permanent { .. })) => error,
@@ -79,8 +89,24 @@ impl Model for List {
             }
             errors.push(error);
         }
-        Err(self.all_failed(errors))
+        declined.map_or_else(|| Err(self.all_failed(errors)), Ok)
     }
+}
+
+/// Answers at the end of the conversation that called nothing and were told so. One is a slip; then the next model is
+/// asked.
+fn idle_answers(messages: &[Message]) -> usize {
+    let mut newest_first = messages.iter().rev();
+    let mut count = 0;
+    while let (Some(Message::User { .. }), Some(Message::Assistant { calls, .. })) =
+        (newest_first.next(), newest_first.next())
+    {
+        if !calls.is_empty() {
+            break;
+        }
+        count += 1;
+    }
+    count
 }
 
 impl List {

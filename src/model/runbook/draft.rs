@@ -92,6 +92,7 @@ fn example(data: &Value) -> Option<String> {
     (text.chars().count() <= QUOTE_CHARS && !text.contains("[...")).then(|| text.to_owned())
 }
 
+#[derive(Clone, Copy)]
 enum Standing {
     Best,
     Other,
@@ -103,11 +104,10 @@ fn findings_of(weighed: &Weighed<'_>, standing: Standing) -> Vec<Finding> {
     let mut findings: Vec<Finding> = weighed
         .held()
         .filter_map(|checked| {
-            let kind = match (&standing, checked.check.shows) {
+            let kind = match (standing, checked.check.shows) {
                 (Standing::Best, Shows::Cause) if weighed.change.is_none() => FindingKind::Cause,
-                (_, Shows::Cause) => FindingKind::Context,
                 (Standing::Best, Shows::Symptom) => FindingKind::Symptom,
-                (Standing::Other, Shows::Symptom) => FindingKind::Context,
+                (_, Shows::Cause) | (Standing::Other, Shows::Symptom) => FindingKind::Context,
             };
             let evidence = checked.evidence?;
             let claim = format!("{service}: {}{}", sentence(&checked.check.means), measured(checked));

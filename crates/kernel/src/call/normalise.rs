@@ -139,7 +139,6 @@ fn refusal_result(redactor: &Redactor, call: &Call, refusal: Refusal) -> ToolRes
     let masked = |text: &str| redactor.redact_text(text).map(|masked| (masked.text.into_owned(), masked.count));
     let fixed = || ("the reason could not be checked for secrets, so it is not shown".to_owned(), 0);
     let (message, redactions) = masked(&refusal.error.message).unwrap_or_else(|_| fixed());
-    let hint = refusal.hint.as_deref().and_then(|hint| masked(hint).ok()).map(|(text, _)| text);
     let shown: String = call.tool.chars().take(80).collect();
     let tool = masked(&shown).map_or_else(|_| "(not shown)".to_owned(), |(text, _)| text);
     ToolResult {
@@ -151,7 +150,7 @@ fn refusal_result(redactor: &Redactor, call: &Call, refusal: Refusal) -> ToolRes
         data: Value::Null,
         truncated: false,
         error: Some(CallError { message, ..refusal.error }),
-        hint,
+        hint: None,
         meta: no_data(refusal.source, redactions, refusal.trace_reason),
     }
 }

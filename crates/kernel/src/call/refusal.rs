@@ -12,8 +12,6 @@ pub struct Refusal {
     pub status: Status,
     /// The stable code and the message.
     pub error: CallError,
-    /// What to try, beyond the message.
-    pub hint: Option<String>,
     /// The source that failed, if it came to that.
     pub source: Option<SourceName>,
     /// A finer reason for the trace only, where the model must not learn it.
@@ -23,7 +21,7 @@ pub struct Refusal {
 impl Refusal {
     fn new(status: Status, code: ErrorCode, reason: Option<&str>, message: String) -> Self {
         let error = CallError { code, reason: reason.map(str::to_owned), message, retryable: false };
-        Self { status, error, hint: None, source: None, trace_reason: None }
+        Self { status, error, source: None, trace_reason: None }
     }
 
     /// No such tool for this role.

@@ -45,7 +45,7 @@ impl<'a> Checked<'a> {
 
 /// Checks the arguments: every error at once.
 pub(super) fn check<'a>(desk: Desk<'a>, planned: Planned<'a>) -> Result<Checked<'a>, Refusal> {
-    let (tool, call) = (planned.tool(), planned.call());
+    let (tool, call) = planned.into_parts();
     let checked = arguments::check(tool.definition, &call.arguments, desk.now, desk.services)
         .map_err(|problems| Refusal::invalid_arguments(&problems))?;
     let target =
