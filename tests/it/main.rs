@@ -15,3 +15,5 @@ mod investigation;
 mod shop;
 
 mod docs;
+
+mod prompt;
