@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
@@ -80,6 +81,13 @@ pub struct Json {
     /// Print JSON on standard output and nothing else.
     #[arg(long)]
     pub json: bool,
+}
+
+impl Json {
+    /// For whom to print.
+    pub fn form(self) -> Form {
+        if self.json { Form::Json } else { Form::Text }
+    }
 }
 
 /// `warrant ask`.

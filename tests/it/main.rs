@@ -10,7 +10,15 @@ mod model_server;
 
 mod models;
 
+mod layers;
+
+mod shipped;
+
 mod investigation;
+
+mod demo;
+
+mod traces;
 
 mod shop;
 
