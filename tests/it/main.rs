@@ -21,3 +21,7 @@ mod demo;
 mod traces;
 
 mod shop;
+
+mod docs;
+
+mod prompt;
