@@ -60,4 +60,25 @@ clock time ntp 时钟 时间
 saturate saturation overload busy exhausted 饱和 过载
 flap flapping toggle
 upstream dependency downstream 依赖 上游 下游
+stuck hang hung frozen blocked progressing 卡住
+reject refuse deny terminate abort 拒绝
+send deliver push forward publish transmit
+receive ingest consume
+high elevated increase spike many 过高 升高
+maximum maxed ceiling limit
+overcommit exceed oversubscribe
+complete finish done
+reload reread apply
+rotate renew
+schedule placement unschedulable
+evict preempt
+conntrack tracking
+raid array
+member peer
+sync synchronise synchronize reconcile
+lookup resolve dns 解析
+throttle throttling ratelimit 限流
+scrape target
+overwrite duplicate collision
+usage utilization utilisation consumption 使用率
 ";
