@@ -36,7 +36,7 @@ impl Lexicon {
 const MEANINGS: &str = "\
 fail failure error unsuccessful broken exception 失败 错误 报错 异常
 crash crashloop restart die killed panic 崩溃 重启
-down unreachable unavailable absent disappear missing offline dead 宕机
+down unreachable reachable unavailable available absent disappear missing offline dead 宕机
 full exhausted filling capacity 已满 写满
 quota limit 配额 限制
 slow latency duration delay lag 变慢 很慢 延迟 缓慢
@@ -49,7 +49,7 @@ mismatch inconsistent different differ skew 不一致
 config configuration setting misconfigured 配置
 deploy rollout release update upgrade 部署 发布 上线
 drop discard reject lose lost 丢失 丢弃
-unhealthy degraded notready
+unhealthy healthy degraded notready ready
 inode file
 pool connection 连接 接池
 timeout deadline 超时
