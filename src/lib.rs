@@ -6,5 +6,23 @@
 //! | floor | module | does |
 //! |---|---|---|
 //! | 7 | [`agent`] | one investigation: sweep, scheduler, loop, report, resume |
+//! | 8 | [`model`] | the language models it asks |
+//! | 8 | [`chat`] | the terminal: progress and reports |
+//! | 9 | [`config`] | `warrant.toml`, checked whole |
+//! | 9 | [`telemetry`] | our own log, masked |
+//! | 10 | [`app`] | wires the parts; the commands |
+//! | 11 | [`demo`] | the shop that breaks |
 
 pub mod agent;
+
+pub mod model;
+
+pub mod chat;
+
+pub mod config;
+
+pub mod telemetry;
+
+pub mod app;
+
+pub mod demo;

@@ -1,3 +1,30 @@
-//! The `warrant` command.
+//! The `warrant` command: flags in, exit code out.
 
-fn main() {}
+#[path = "main/flags.rs"]
+mod flags;
+
+#[path = "main/commands.rs"]
+mod commands;
+
+#[path = "main/print.rs"]
+mod print;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // Flags first: `--version` and `--help` pay for nothing else.
+    let flags = flags::Flags::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("warrant: can't start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(commands::run(flags));
+    // Blocking work that was cancelled looks at its token; nobody waits for it.
+    runtime.shutdown_background();
+    code
+}

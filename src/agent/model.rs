@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
+use warrant_kernel::domain::event::Call;
+use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Run;
 
 /// A call as the model wrote it. The arguments are its raw text and may be anything.
@@ -67,11 +69,22 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
+/// A call and its result, for models that run inside this program.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// Its result, masked and cut as any model sees it.
+    pub result: &'a ToolResult,
+}
+
 /// What a model is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The investigation, for models that run inside this program.
     pub run: &'a Run,
+    /// All calls that were answered, in their order, for the same models.
+    pub seen: &'a [Seen<'a>],
     /// The system prompt; the same bytes in every turn.
     pub system: &'a str,
     /// The tools; the same in every turn.
@@ -124,8 +137,11 @@ pub struct Answer {
     pub opaque: Vec<Value>,
     /// Why it stopped.
     pub stop: Stop,
-    /// What it cost.
+    /// The tokens it took.
     pub usage: Usage,
+    /// What it cost, in the currency of the prices in the config; none where the config states no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 /// Why there is no answer. Retries and the fall-back to the next model have been tried when the loop sees this.

@@ -6,6 +6,8 @@ pub mod name;
 
 pub mod time;
 
+pub mod hex;
+
 pub mod tool;
 
 pub mod target;
@@ -17,3 +19,7 @@ pub mod decision;
 pub mod result;
 
 pub mod output;
+
+pub mod event;
+
+pub mod report;

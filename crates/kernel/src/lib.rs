@@ -8,6 +8,7 @@
 //! | floor | module | does |
 //! |---|---|---|
 //! | 0 | [`domain`] | the shared words, pure |
+//! | 1 | [`people`] | who is who |
 //! | 1 | [`redact`] | finds and masks secrets |
 //! | 1 | [`policy`] | asks Cedar who may do what |
 //! | 1 | [`db`] | the SQLite pools and migrations |
@@ -15,5 +16,15 @@
 //! | 3 | [`call`] | one tool call, in seven stages |
 
 pub mod domain;
+
+pub mod people;
+
+pub mod redact;
+
+pub mod policy;
+
+pub mod db;
+
+pub mod store;
 
 pub mod call;

@@ -9,6 +9,8 @@
 
 pub mod catalog;
 
+pub mod analysis;
+
 pub mod runbook;
 
 pub mod tools;

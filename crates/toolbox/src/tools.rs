@@ -1,3 +1,9 @@
-//! The read tools and the sources behind them.
+//! The tools, and what they read from.
+
+pub mod workspace;
+
+pub mod process;
+
+pub mod sources;
 
 pub mod read;

@@ -102,6 +102,9 @@ pub struct Meta {
     pub captured: bool,
     /// What changed; empty for every read.
     pub side_effects: Vec<String>,
+    /// A finer reason that the model must not learn, `NOT_IN_ROLE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_reason: Option<String>,
 }
 
 /// The uniform answer of every tool.

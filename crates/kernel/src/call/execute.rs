@@ -1,0 +1,120 @@
+//! Stage 5: the work itself, within its time and its source's limits.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::name::{EvidenceId, SourceName};
+use crate::domain::output::Output;
+
+use super::Desk;
+use super::gate::Cleared;
+use super::refusal::Refusal;
+use super::tool::{ReadError, Reading};
+
+/// The work of one read, not yet begun.
+pub type Work<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
+
+/// How the work of a read ended.
+#[derive(Debug, Clone)]
+pub enum Done {
+    /// It ran to its end.
+    Read(Result<Output, ReadError>),
+    /// It was ended because its time was up.
+    TimedOut,
+}
+
+/// A read that is ready to run.
+pub struct Flight<'a> {
+    /// Equal for identical reads.
+    pub key: &'a str,
+    /// The source it counts against.
+    pub source: &'a SourceName,
+    /// For how long its answer may serve identical reads; zero for never.
+    pub cache: Duration,
+    /// The evidence it will be, unless an earlier read serves.
+    pub evidence: EvidenceId,
+    /// The work.
+    pub work: Work<'a>,
+}
+
+/// What came of a flight.
+#[derive(Debug, Clone)]
+pub struct Landed {
+    /// How the work ended; shared with identical reads.
+    pub done: Arc<Done>,
+    /// The earlier evidence, where an earlier read served.
+    pub cached: Option<EvidenceId>,
+}
+
+/// Decides when and whether a read runs: limits a source, single flight, a short cache. The scheduler implements it.
+#[async_trait]
+pub trait Conduct: Send + Sync {
+    /// Runs the flight's work, or waits for an identical one.
+    async fn conduct(&self, flight: Flight<'_>) -> Landed;
+}
+
+/// Runs each read at once; for single calls from the command line.
+pub struct AtOnce;
+
+#[async_trait]
+impl Conduct for AtOnce {
+    async fn conduct(&self, flight: Flight<'_>) -> Landed {
+        Landed { done: Arc::new(flight.work.await), cached: None }
+    }
+}
+
+/// What was found, whole and unmasked, on its way to the normaliser.
+#[must_use]
+pub struct Raw {
+    pub(super) done: Arc<Done>,
+    pub(super) cached: Option<EvidenceId>,
+    pub(super) source: SourceName,
+    pub(super) timeout: Duration,
+    pub(super) duration: Duration,
+}
+
+/// Runs the read. The timeout ends the work, not only the waiting: async work is dropped, blocking work sees its token.
+pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Result<Raw, Refusal> {
+    let checked = cleared.into_checked();
+    let definition = checked.tool().about();
+    let source = checked.target().source.clone();
+    let began = Instant::now();
+    let ended = desk.cancel.child_token();
+    // Fires on every way out of this function, so that blocking work never outlives its call.
+    let _ends_with_the_call = ended.clone().drop_guard();
+    let reading = Reading { now: desk.now, run: desk.run, cancel: &ended, evidence: desk.evidence };
+    let work: Work<'_> =
+        Box::pin(within(definition.timeout, &ended, checked.tool().code.read(checked.arguments(), reading)));
+    let flight = Flight {
+        key: checked.flight_key(),
+        source: &source,
+        cache: definition.cache,
+        evidence: EvidenceId::nth(checked.call().number),
+        work,
+    };
+    let landed = tokio::select! {
+        biased;
+        () = desk.cancel.cancelled() => return Err(Refusal::of_read(ReadError::Cancelled, source)),
+        landed = desk.conduct.conduct(flight) => landed,
+    };
+    Ok(Raw { done: landed.done, cached: landed.cached, source, timeout: definition.timeout, duration: began.elapsed() })
+}
+
+async fn within(
+    limit: Duration,
+    ended: &CancellationToken,
+    read: impl Future<Output = Result<Output, ReadError>>,
+) -> Done {
+    match tokio::time::timeout(limit, read).await {
+        Ok(result) => Done::Read(result),
+        Err(_elapsed) => {
+            ended.cancel();
+            Done::TimedOut
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Stage 7: decisions and results are kept, and the span is closed.
+
+use async_trait::async_trait;
+
+use crate::domain::decision::Decision;
+use crate::domain::event::Call;
+use crate::domain::result::ToolResult;
+use crate::store::capture::Captured;
+
+use super::Desk;
+
+/// Where an investigation's decisions and results go. It never fails: what can't be stored is kept in memory, and the
+/// investigation is marked volatile.
+#[async_trait]
+pub trait Recorder: Send + Sync {
+    /// Keeps a decision.
+    async fn decided(&self, decision: &Decision);
+
+    /// Keeps a result, and the whole output where there is one. Gives back whether the whole is kept.
+    async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>);
+}
+
+/// Keeps nothing; for single calls from the command line.
+pub struct NotKept;
+
+#[async_trait]
+impl Recorder for NotKept {
+    async fn decided(&self, _decision: &Decision) {}
+
+    async fn answered(&self, _call: &Call, _result: &ToolResult, _whole: Option<Captured>) {}
+}
+
+/// Records the result and gives it back.
+pub(super) async fn result(desk: Desk<'_>, call: &Call, result: ToolResult, whole: Option<Captured>) -> ToolResult {
+    tracing::debug!(
+        call = %call.id, tool = %result.tool, status = ?result.status, duration_ms = result.meta.duration_ms,
+        "call carried out"
+    );
+    desk.recorder.answered(call, &result, whole).await;
+    result
+}

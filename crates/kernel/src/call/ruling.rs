@@ -1,0 +1,60 @@
+//! Stage 3: what does policy say? Reads are ruled on too, and every decision is recorded.
+
+use crate::domain::decision::{Action, Decision, Risk, Tier};
+use crate::policy::Question;
+
+use super::Desk;
+use super::schema::Checked;
+
+/// A checked call and what policy decided on it.
+#[must_use]
+pub struct Ruling<'a> {
+    checked: Checked<'a>,
+    decision: Decision,
+}
+
+impl<'a> Ruling<'a> {
+    pub(super) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    pub(super) fn into_checked(self) -> Checked<'a> {
+        self.checked
+    }
+}
+
+/// Asks policy and records the decision.
+pub(super) async fn rule<'a>(desk: Desk<'a>, checked: Checked<'a>) -> Ruling<'a> {
+    let definition = checked.tool().about();
+    let ruled = desk.policy.decide(&Question {
+        run: desk.run,
+        tool: definition,
+        now: desk.now,
+        target: checked.target(),
+        args: checked.arguments().as_map(),
+    });
+    let decision = Decision {
+        call_id: checked.call().id.clone(),
+        tool: definition.name.clone(),
+        action: ruled.action,
+        reason: ruled.reason,
+        risk: definition.risk,
+        tier: tier_of(definition.risk, ruled.action, definition.tier_floor),
+        policy_ids: ruled.policy_ids,
+        decided_at: desk.now,
+    };
+    desk.recorder.decided(&decision).await;
+    Ruling { checked, decision }
+}
+
+/// The tier of a call: what policy asks for, raised by the tool's own floor. Reads have none.
+fn tier_of(risk: Risk, action: Action, floor: Option<Tier>) -> Option<Tier> {
+    let asked = match action {
+        Action::Ask(tier) => Some(tier),
+        Action::Allow | Action::Deny => None,
+    };
+    match risk {
+        Risk::Read => None,
+        Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => asked.max(floor).or(Some(Tier::High)),
+    }
+}

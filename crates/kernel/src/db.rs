@@ -1,0 +1,142 @@
+//! The SQLite database: opening it, and bringing its schema up to date.
+//!
+//! [`Database`] gives its pool to the modules of this crate only; nothing outside the kernel runs a statement on it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::SqlitePool;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+
+/// Each step brings the schema from the version of its index to the next. Steps are only ever added.
+const MIGRATIONS: &[&str] = &[include_str!("db/0001_trace.sql")];
+
+/// Why the database can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The directory of the file could not be made.
+    #[error("can't create the directory of the store `{path}`")]
+    Directory {
+        /// The store's file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It could not be opened.
+    #[error("can't open the store `{path}`; check that its directory exists and may be written")]
+    Open {
+        /// The store's file.
+        path: PathBuf,
+        /// Why.
+        source: sqlx::Error,
+    },
+    /// It was written by a newer program.
+    #[error("the store `{path}` has schema {found}, this program knows up to {known}; use the newer program")]
+    Newer {
+        /// The store's file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// Ours.
+        known: usize,
+    },
+    /// A migration failed; the store is as it was.
+    #[error("can't bring the store `{path}` to schema {version}")]
+    Migrate {
+        /// The store's file.
+        path: PathBuf,
+        /// The version it was to reach.
+        version: usize,
+        /// Why.
+        source: sqlx::Error,
+    },
+}
+
+/// An open database.
+#[derive(Debug, Clone)]
+pub struct Database {
+    pool: SqlitePool,
+    path: PathBuf,
+}
+
+impl Database {
+    /// Opens the database at `path`, creating it if there is none, readable by its owner only.
+    ///
+    /// # Errors
+    /// [`DatabaseError`]; nothing was changed then.
+    pub async fn open(path: &Path) -> Result<Self, DatabaseError> {
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)
+                .map_err(|source| DatabaseError::Directory { path: path.to_owned(), source })?;
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .busy_timeout(Duration::from_secs(5))
+            .foreign_keys(true);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(2)
+            .acquire_timeout(Duration::from_secs(10))
+            .connect_with(options)
+            .await
+            .map_err(|source| DatabaseError::Open { path: path.to_owned(), source })?;
+        restrict(path).map_err(|source| DatabaseError::Directory { path: path.to_owned(), source })?;
+        let database = Self { pool, path: path.to_owned() };
+        database.migrate().await?;
+        Ok(database)
+    }
+
+    async fn migrate(&self) -> Result<(), DatabaseError> {
+        let open = |source| DatabaseError::Open { path: self.path.clone(), source };
+        let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.pool).await.map_err(open)?;
+        let done = usize::try_from(found).unwrap_or(usize::MAX);
+        if done > MIGRATIONS.len() {
+            return Err(DatabaseError::Newer { path: self.path.clone(), found, known: MIGRATIONS.len() });
+        }
+        for (index, step) in MIGRATIONS.iter().enumerate().skip(done) {
+            let version = index + 1;
+            let fail = |source| DatabaseError::Migrate { path: self.path.clone(), version, source };
+            // IMMEDIATE, and the version read again inside: two processes may start on a new store at once.
+            let mut connection = self.pool.acquire().await.map_err(fail)?;
+            sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await.map_err(fail)?;
+            let now: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(fail)?;
+            if usize::try_from(now).is_ok_and(|now| now < version)
+                && let Err(source) = sqlx::raw_sql(*step).execute(&mut *connection).await
+            {
+                sqlx::raw_sql("ROLLBACK").execute(&mut *connection).await.map_err(fail)?;
+                return Err(fail(source));
+            }
+            sqlx::raw_sql("COMMIT").execute(&mut *connection).await.map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pool(&self) -> &SqlitePool {
+        &self.pool
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits for what is under way and lets go of the file.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// The trace holds what logs and people said: nobody but the owner reads it.
+#[cfg(unix)]
+fn restrict(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn restrict(_path: &Path) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! The events of an investigation: its trace, and the only thing its state is made of.
+//!
+//! Questions and answers come in pairs, [`Body::Asked`] and [`Body::Answered`]. On resume an `Asked` without its
+//! `Answered` is asked again, which is right for models and reads only.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::decision::Decision;
+use super::name::CallId;
+use super::report::Report;
+use super::result::ToolResult;
+use super::run::Run;
+
+/// The schema version that this program writes.
+pub const SCHEMA: u32 = 1;
+
+/// What a model asked for. Untrusted: the tool may not exist and the arguments may be anything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Our id of it.
+    pub id: CallId,
+    /// Its number within the investigation; its evidence bears the same.
+    pub number: u64,
+    /// The tool's name, as it was written.
+    pub tool: String,
+    /// The arguments, as they were written: JSON text, one hopes.
+    pub arguments: String,
+    /// Whether it came from a model or from the opening sweep.
+    pub by: Caller,
+}
+
+/// Who made a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "who", rename_all = "snake_case")]
+pub enum Caller {
+    /// The opening sweep.
+    Sweep,
+    /// A model, in this turn; `provider_id` is its own id of the call.
+    Model {
+        /// The turn, from 1.
+        turn: u32,
+        /// The provider's id.
+        provider_id: String,
+    },
+    /// A person at the command line.
+    Person,
+}
+
+/// Limits of one investigation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// Turns of the model.
+    pub turns: u32,
+    /// Wall time in seconds, pauses not counted.
+    pub wall_s: u64,
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// Cost in the currency of the prices in the config; none where no price is known.
+    pub cost: Option<f64>,
+    /// Calls in one turn.
+    pub calls_per_turn: u32,
+    /// Characters of conversation before older results are shrunk.
+    pub context_chars: usize,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Asked {
+    /// The model, for its next turn.
+    Model {
+        /// The turn, from 1.
+        turn: u32,
+        /// SHA-256 over system prompt, tools and conversation, in hex.
+        request: String,
+    },
+    /// A tool.
+    Read {
+        /// The call.
+        call: Call,
+    },
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Answered {
+    /// The model's whole answer, in the agent's own form.
+    Model {
+        /// The turn.
+        turn: u32,
+        /// The answer.
+        answer: Value,
+    },
+    /// The model failed for good in this turn.
+    ModelFailed {
+        /// The turn.
+        turn: u32,
+        /// What happened.
+        message: String,
+    },
+    /// A tool.
+    Read {
+        /// The envelope.
+        result: Box<ToolResult>,
+    },
+    /// A report that was handed back because claims did not stand up.
+    Report {
+        /// The call that handed it in.
+        call_id: CallId,
+        /// What the model is told.
+        message: String,
+    },
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Body {
+    /// It began.
+    Opened {
+        /// What stays the same.
+        run: Box<Run>,
+        /// Its limits.
+        budgets: Budgets,
+        /// Names of the models, in the order in which they are tried.
+        models: Vec<String>,
+        /// The program's version.
+        version: String,
+    },
+    /// Something was asked.
+    Asked(Asked),
+    /// Something was answered.
+    Answered(Answered),
+    /// A call was decided on.
+    Decided {
+        /// The decision.
+        decision: Decision,
+    },
+    /// A person added something.
+    Steered {
+        /// What.
+        text: String,
+    },
+    /// A limit was reached or is near.
+    Budget {
+        /// Which, in words for the model and for people.
+        text: String,
+        /// Whether the investigation ends here.
+        spent: bool,
+    },
+    /// It was taken up again after a break; time in between does not count.
+    Resumed,
+    /// A person or a signal ended it before its report; it may be resumed.
+    Interrupted,
+    /// It ended.
+    Reported {
+        /// The report.
+        report: Box<Report>,
+    },
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its place in the investigation, from 1.
+    pub seq: u64,
+    /// When. The loop knows no other time.
+    pub at: Timestamp,
+    /// The schema version it was written in.
+    pub schema: u32,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: Body,
+}

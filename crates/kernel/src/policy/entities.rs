@@ -1,0 +1,178 @@
+//! One question as Cedar sees it: the run, the requester, the target with its parents, and the arguments.
+
+use std::collections::{HashMap, HashSet};
+
+use cedar_policy::{Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression};
+use serde_json::Value;
+
+use crate::domain::run::Trigger;
+use crate::domain::target::{Target, TargetKind};
+use crate::domain::time;
+use crate::domain::tool::ArgType;
+
+use super::{Policy, Question, schema};
+
+/// Deeper paths than these have no parents beyond; a policy on a parent then says nothing, and nothing is permitted.
+const MAX_DEPTH: usize = 64;
+const MAX_TOLD: usize = 400;
+
+/// A question in Cedar's form.
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) entities: Entities,
+}
+
+/// Builds the request and its entities; any misfit with the schema is told, and then the answer is "no".
+///
+/// Cedar checks the request. The entities are made here and nowhere else, each with the attributes that the schema
+/// gives it, so checking them again, with the actions of all tools beside them, would only cost: twice what deciding does.
+pub(super) fn build(question: &Question<'_>, policy: &Policy) -> Result<Asked, String> {
+    let principal = uid("Run", question.run.investigation.as_str())?;
+    let action = uid("Action", question.tool.name.as_str())?;
+    if !policy.roles.contains(&question.run.role) {
+        return Err(format!("there is no role `{}`", question.run.role));
+    }
+    let resource = uid(schema::resource_type(question.target.kind), &resource_id(question.target)?)?;
+    let request =
+        Request::new(principal.clone(), action.clone(), resource.clone(), context(question)?, Some(&policy.schema))
+            .map_err(told)?;
+    let mut known = Known::default();
+    known.add(&action, Attributes::new(), HashSet::from([uid("Action", question.tool.risk.as_str())?]))?;
+    run(question, &principal, &mut known)?;
+    target(question.target, &resource, &mut known)?;
+    let entities = Entities::from_entities(known.0.into_values(), None).map_err(told)?;
+    Ok(Asked { request, entities })
+}
+
+fn told(error: impl std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    // Cedar quotes what it can't take, and an argument may be long.
+    text.chars().take(MAX_TOLD).collect()
+}
+
+fn uid(kind: &str, id: &str) -> Result<EntityUid, String> {
+    let kind: EntityTypeName = kind.parse().map_err(|_| format!("`{kind}` is no entity type"))?;
+    Ok(EntityUid::from_type_name_and_id(kind, EntityId::new(id)))
+}
+
+type Attributes = HashMap<String, RestrictedExpression>;
+
+#[derive(Default)]
+struct Known(HashMap<EntityUid, Entity>);
+
+impl Known {
+    fn add(&mut self, uid: &EntityUid, attributes: Attributes, parents: HashSet<EntityUid>) -> Result<(), String> {
+        let entity = Entity::new(uid.clone(), attributes, parents).map_err(told)?;
+        self.0.insert(uid.clone(), entity);
+        Ok(())
+    }
+}
+
+fn run(question: &Question<'_>, principal: &EntityUid, known: &mut Known) -> Result<(), String> {
+    let run = question.run;
+    let person = uid("Person", run.requester.person.as_str())?;
+    let groups = run.requester.groups.iter().map(|group| uid("Group", group)).collect::<Result<_, _>>()?;
+    known.add(&person, Attributes::new(), groups)?;
+    let [asked, alerted] = schema::TRIGGERS;
+    let trigger = match run.trigger {
+        Trigger::Question { .. } => asked,
+        Trigger::Alert { .. } => alerted,
+    };
+    let mut attributes = Attributes::from([
+        ("requester".to_owned(), RestrictedExpression::new_entity_uid(person)),
+        ("trigger".to_owned(), RestrictedExpression::new_entity_uid(uid("Trigger", trigger)?)),
+    ]);
+    if let Some(service) = &run.service {
+        let service = uid("Service", service.as_str())?;
+        attributes.insert("service".to_owned(), RestrictedExpression::new_entity_uid(service));
+    }
+    known.add(principal, attributes, HashSet::from([uid("Role", run.role.as_str())?]))
+}
+
+/// A path is named by its source and itself, since two roots may hold the same path.
+fn resource_id(target: &Target) -> Result<String, String> {
+    if target.kind != TargetKind::Path {
+        return Ok(target.name.clone());
+    }
+    let mut id = target.source.to_string();
+    for part in path_parts(target) {
+        if part == ".." {
+            return Err("a path that goes up is no target".to_owned());
+        }
+        id.push('/');
+        id.push_str(part);
+    }
+    Ok(id)
+}
+
+/// The parts of a path below its source; the name may bear the source before a colon, `shop:config/pool.toml`.
+fn path_parts(target: &Target) -> impl Iterator<Item = &str> {
+    let bare = target.name.strip_prefix(target.source.as_str()).and_then(|rest| rest.strip_prefix(':'));
+    bare.unwrap_or(&target.name).split('/').filter(|part| !part.is_empty() && *part != ".")
+}
+
+fn target(target: &Target, resource: &EntityUid, known: &mut Known) -> Result<(), String> {
+    let source = uid("Source", target.source.as_str())?;
+    let mut parents = HashSet::from([source]);
+    if let Some(environment) = &target.environment {
+        parents.insert(uid("Environment", environment.as_str())?);
+    }
+    if let Some(service) = &target.service {
+        parents.insert(uid("Service", service.as_str())?);
+    }
+    if target.kind == TargetKind::Path {
+        let mut id = target.source.to_string();
+        parents.insert(uid("Path", &id)?);
+        for part in path_parts(target).take(MAX_DEPTH) {
+            id = format!("{id}/{part}");
+            parents.insert(uid("Path", &id)?);
+        }
+    }
+    parents.remove(resource);
+    let mut attributes = Attributes::from([("name".to_owned(), RestrictedExpression::new_string(target.name.clone()))]);
+    if let Some(owner) = &target.owner {
+        attributes.insert("owner".to_owned(), RestrictedExpression::new_entity_uid(uid("Person", owner.as_str())?));
+    }
+    known.add(resource, attributes, parents)
+}
+
+fn context(question: &Question<'_>) -> Result<Context, String> {
+    let mut args = Vec::new();
+    for (name, spec) in &question.tool.args {
+        let Some(value) = question.args.get(name) else { continue };
+        let value = argument(spec.kind, value).ok_or_else(|| format!("the argument `{name}` has a wrong form"))?;
+        args.push((name.clone(), value));
+    }
+    let channel = uid("Channel", question.run.channel.as_str())?;
+    Context::from_pairs([
+        ("channel".to_owned(), RestrictedExpression::new_entity_uid(channel)),
+        ("now".to_owned(), RestrictedExpression::new_long(question.now.as_second())),
+        ("args".to_owned(), RestrictedExpression::new_record(args).map_err(told)?),
+    ])
+    .map_err(told)
+}
+
+fn argument(kind: ArgType, value: &Value) -> Option<RestrictedExpression> {
+    Some(match kind {
+        ArgType::Int => RestrictedExpression::new_long(value.as_i64()?),
+        ArgType::Bool => RestrictedExpression::new_bool(value.as_bool()?),
+        ArgType::Time => {
+            let time: jiff::Timestamp = value.as_str()?.parse().ok()?;
+            RestrictedExpression::new_long(time.as_second())
+        }
+        ArgType::Duration => RestrictedExpression::new_long(time::parse_duration(value.as_str()?).ok()?.as_secs()),
+        ArgType::Service
+        | ArgType::Path
+        | ArgType::Label
+        | ArgType::Regex
+        | ArgType::Enum
+        | ArgType::Text
+        | ArgType::Query
+        | ArgType::Evidence => RestrictedExpression::new_string(value.as_str()?.to_owned()),
+    })
+}

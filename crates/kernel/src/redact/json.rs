@@ -1,0 +1,144 @@
+//! Masks JSON: every string, the keys too, and whole values whose key says that they are secret.
+//!
+//! The strings are looked at as one text, so that what lies over several of them (a key's lines in log rows) is found.
+
+use serde_json::{Map, Value};
+
+use super::names::kind_of_field;
+use super::{RedactError, Redactor, value};
+
+/// Deeper values are refused rather than walked.
+const DEPTH: usize = 256;
+
+/// What the place of a value says about it.
+#[derive(Debug, Clone, Copy)]
+enum Place<'v> {
+    Plain,
+    Named(&'v str),
+    /// Beneath `data` of a Kubernetes `Secret`.
+    Secret,
+}
+
+/// A scalar that is looked at.
+enum Leaf<'v> {
+    Text(&'v str),
+    Secret(&'static str, String),
+}
+
+/// The masked value and how many placeholders were put in.
+pub(super) fn redact(redactor: &Redactor, value: &Value) -> Result<(Value, u64), RedactError> {
+    let mut leaves = Vec::new();
+    collect(value, Place::Plain, DEPTH, &mut leaves)?;
+    let texts: Vec<&str> = leaves
+        .iter()
+        .map(|leaf| match leaf {
+            Leaf::Text(text) => text,
+            Leaf::Secret(..) => "",
+        })
+        .collect();
+    let (mut texts, mut count) = redactor.redact_each(&texts)?;
+    for (leaf, text) in leaves.iter().zip(&mut texts) {
+        if let Leaf::Secret(kind, secret) = leaf {
+            *text = redactor.placeholder(kind, secret)?;
+            count += 1;
+        }
+    }
+    let mut texts = texts.into_iter();
+    let masked = rebuild(redactor, value, Place::Plain, &mut texts, &mut count)?;
+    Ok((masked, count))
+}
+
+fn leaf<'v>(value: &'v Value, place: Place<'_>) -> Option<Leaf<'v>> {
+    let kind = |text: &str| match place {
+        Place::Plain => None,
+        Place::Named(name) => kind_of_field(name, text),
+        Place::Secret => (!value::is_blank(text.as_bytes())).then_some("k8s_secret"),
+    };
+    match value {
+        Value::String(text) => Some(match kind(text) {
+            Some(kind) if !super::is_masked(text) => Leaf::Secret(kind, text.clone()),
+            Some(_) | None => Leaf::Text(text),
+        }),
+        Value::Number(number) => {
+            let text = number.to_string();
+            kind(&text).map(|kind| Leaf::Secret(kind, text))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The places of an array's items: an item behind `--password` is a password.
+fn items<'v>(items: &'v [Value], place: Place<'v>) -> impl Iterator<Item = (&'v Value, Place<'v>)> {
+    let before = std::iter::once(None).chain(items.iter().map(Some));
+    items.iter().zip(before).map(move |(item, before)| {
+        let flag = before.and_then(Value::as_str).and_then(|text| text.strip_prefix("--"));
+        (item, flag.map_or(place, Place::Named))
+    })
+}
+
+/// The places of an object's fields.
+fn fields<'v>(
+    object: &'v Map<String, Value>,
+    place: Place<'v>,
+) -> impl Iterator<Item = (&'v str, &'v Value, Place<'v>)> {
+    let is_secret = object.get("kind").and_then(Value::as_str) == Some("Secret");
+    let called = object.get("name").or_else(|| object.get("key")).and_then(Value::as_str);
+    object.iter().map(move |(key, value)| {
+        let inner = match (place, called) {
+            (Place::Secret, _) => Place::Secret,
+            _ if is_secret && matches!(key.as_str(), "data" | "stringData") => Place::Secret,
+            (Place::Plain | Place::Named(_), Some(called)) if key.eq_ignore_ascii_case("value") => Place::Named(called),
+            (Place::Plain | Place::Named(_), _) => Place::Named(key),
+        };
+        (key.as_str(), value, inner)
+    })
+}
+
+fn collect<'v>(
+    value: &'v Value,
+    place: Place<'v>,
+    depth: usize,
+    leaves: &mut Vec<Leaf<'v>>,
+) -> Result<(), RedactError> {
+    let deeper = depth.checked_sub(1).ok_or(RedactError::Depth)?;
+    match value {
+        Value::Array(array) => items(array, place).try_for_each(|(item, place)| collect(item, place, deeper, leaves)),
+        Value::Object(object) => {
+            fields(object, place).try_for_each(|(_, value, place)| collect(value, place, deeper, leaves))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            leaves.extend(leaf(value, place));
+            Ok(())
+        }
+    }
+}
+
+/// The value with its leaves taken from `texts`, which are in the order of [`collect`].
+fn rebuild(
+    redactor: &Redactor,
+    value: &Value,
+    place: Place<'_>,
+    texts: &mut impl Iterator<Item = String>,
+    count: &mut u64,
+) -> Result<Value, RedactError> {
+    Ok(match value {
+        Value::Array(array) => Value::Array(
+            items(array, place)
+                .map(|(item, place)| rebuild(redactor, item, place, texts, count))
+                .collect::<Result<_, _>>()?,
+        ),
+        Value::Object(object) => {
+            let mut masked = Map::with_capacity(object.len());
+            for (key, value, place) in fields(object, place) {
+                let name = redactor.redact_text(key)?;
+                *count += name.count;
+                masked.insert(name.text.into_owned(), rebuild(redactor, value, place, texts, count)?);
+            }
+            Value::Object(masked)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => match leaf(value, place) {
+            Some(_) => Value::String(texts.next().ok_or(RedactError::Depth)?),
+            None => value.clone(),
+        },
+    })
+}

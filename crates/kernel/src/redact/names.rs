@@ -1,0 +1,386 @@
+//! Secrets that are found by the name beside them: `password=...`, `"token": "..."`, `--api-key ...`, `<secret>...`.
+//!
+//! Parsed by hand, for the text from a name to the end of its value decides together whether it is one.
+
+use std::ops::Range;
+
+use super::value;
+
+/// How sure a name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    /// Any value of it is a secret unless it reads as a word of a sentence.
+    Strong,
+    /// A short name that is part of other words.
+    Short,
+    /// Its value is a secret if it looks generated.
+    Weak,
+}
+
+/// One family of names. Found in any case, within longer names (`DB_PASSWORD`, `clientSecret`).
+pub(super) struct Family {
+    pub(super) kind: &'static str,
+    pub(super) strength: Strength,
+    pub(super) names: &'static [&'static str],
+}
+
+/// All of them.
+pub(super) const FAMILIES: &[Family] = &[
+    Family {
+        kind: "password_kv",
+        strength: Strength::Strong,
+        names: &["password", "passwd", "passphrase", "passcode", "pass_word", "passwort", "kennwort", "密码", "密碼"],
+    },
+    Family { kind: "password_kv", strength: Strength::Short, names: &["pwd", "pass", "psw"] },
+    Family {
+        kind: "api_key",
+        strength: Strength::Weak,
+        names: &[
+            "api_key",
+            "api-key",
+            "apikey",
+            "api key",
+            "access_key",
+            "access-key",
+            "accesskey",
+            "private_key",
+            "private-key",
+            "privatekey",
+            "signing_key",
+            "signing-key",
+            "signingkey",
+            "encryption_key",
+            "encryption-key",
+            "encryptionkey",
+            "account_key",
+            "account-key",
+            "auth_key",
+            "auth-key",
+            "authkey",
+            "master_key",
+            "master-key",
+            "masterkey",
+            "secret_key",
+            "secret-key",
+            "secretkey",
+            "shared_key",
+            "consumer_key",
+            "app_key",
+            "appkey",
+            "license_key",
+            "ssh_key",
+            "session_key",
+            "routing_key",
+            "integration_key",
+            "service_key",
+        ],
+    },
+    Family {
+        kind: "token",
+        strength: Strength::Weak,
+        names: &[
+            "token",
+            "secret",
+            "credential",
+            "creds",
+            "sessionid",
+            "session_id",
+            "session-id",
+            "x-amz-signature",
+            "jsessionid",
+            "_auth",
+            "auth\"",
+        ],
+    },
+];
+
+/// Words before `token` that make it a place in a list, not a permission.
+const PLACES: &[&str] =
+    &["next", "page", "continuation", "continue", "sync", "cancel", "cancellation", "resume", "pagination"];
+
+/// What may follow within the name.
+const ENDINGS: &[&str] = &[
+    "",
+    "s",
+    "old",
+    "new",
+    "prod",
+    "dev",
+    "test",
+    "staging",
+    "value",
+    "val",
+    "raw",
+    "b64",
+    "base64",
+    "enc",
+    "encoded",
+    "text",
+    "str",
+    "string",
+    "hash",
+    "env",
+    "key",
+    "header",
+    "plain",
+    "plaintext",
+    "default",
+    "admin",
+    "root",
+    "user",
+    "db",
+    "id_token",
+];
+
+/// How the value stands beside the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joint {
+    /// `=`, or quoted, or a flag's.
+    Tight,
+    /// `name: value` without quotes, as prose has it too.
+    Loose,
+    /// `token value`, a space and nothing else between them.
+    Spaced,
+}
+
+/// The unquoted value that was read last: names within it have the same end, so that `token:token:...` stays linear.
+#[derive(Debug, Default)]
+pub(super) struct Reach(Range<usize>);
+
+/// The value of the name that was found at `hit`, if it is a secret.
+pub(super) fn secret_beside(
+    text: &[u8],
+    hit: &Range<usize>,
+    family: &Family,
+    reach: &mut Reach,
+) -> Option<Range<usize>> {
+    let start = name_start(text, hit.start);
+    let end = name_end(text, hit.end)?;
+    if !fits(text, start, hit, end, family.strength) {
+        return None;
+    }
+    let flag = text.get(start..hit.start).is_some_and(|before| before.starts_with(b"--"));
+    let (at, joint) = joint(text, end, if flag { Joint::Tight } else { Joint::Loose })?;
+    let (range, joint) = value_at(text, at, joint, reach);
+    let range = after_scheme(text, range, reach);
+    let found = text.get(range.clone())?;
+    let name = text.get(start..end)?;
+    let alone = matches!(text.get(range.end), None | Some(b'\n' | b'\r' | b',' | b';' | b'}')) && opens(text, start);
+    let yes = match joint {
+        Joint::Tight => is_secret(name, found, family.strength),
+        Joint::Spaced => value::is_dense(found),
+        Joint::Loose => is_secret(name, found, family.strength) && (!value::is_word(found) || alone),
+    };
+    yes.then_some(range)
+}
+
+/// The kind of secret that a field of this name holds, if its value is one.
+pub(super) fn kind_of_field(name: &str, found: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let bytes = name.as_bytes();
+    FAMILIES.iter().find_map(|family| {
+        family.names.iter().find_map(|part| {
+            let at = lower.rfind(part)?;
+            let hit = at..at + part.len();
+            let end = name_end(bytes, hit.end)?;
+            let whole = end == bytes.len() && fits(bytes, 0, &hit, end, family.strength);
+            (whole && is_secret(bytes, found.as_bytes(), family.strength)).then_some(family.kind)
+        })
+    })
+}
+
+fn is_secret(name: &[u8], found: &[u8], strength: Strength) -> bool {
+    if value::is_blank(found) || value::is_prose(found) {
+        return false;
+    }
+    match strength {
+        Strength::Strong => true,
+        Strength::Short => !value::is_number(found) && !found.starts_with(b"/") || name.len() > 6,
+        Strength::Weak => value::is_random(found),
+    }
+}
+
+const fn in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+fn name_start(text: &[u8], hit: usize) -> usize {
+    let before = text.get(hit.saturating_sub(64)..hit).unwrap_or_default();
+    hit - before.iter().rev().take_while(|&&byte| in_name(byte)).count()
+}
+
+/// The end of a name whose tail is one of the allowed endings.
+fn name_end(text: &[u8], hit: usize) -> Option<usize> {
+    let rest = text.get(hit..(hit + 24).min(text.len()))?;
+    let length = rest.iter().take_while(|&&byte| in_name(byte)).count();
+    let tail = rest.get(..length)?;
+    let word = tail.to_ascii_lowercase();
+    let word = word.strip_prefix(b"_").or(word.strip_prefix(b"-")).or(word.strip_prefix(b".")).unwrap_or(&word);
+    let known = ENDINGS.iter().any(|ending| word == ending.as_bytes()) || word.iter().all(u8::is_ascii_digit);
+    known.then_some(hit + length)
+}
+
+fn fits(text: &[u8], start: usize, hit: &Range<usize>, end: usize, strength: Strength) -> bool {
+    let before = text.get(start..hit.start).unwrap_or_default().to_ascii_lowercase();
+    let stem = before.strip_suffix(b"_").or(before.strip_suffix(b"-")).or(before.strip_suffix(b".")).unwrap_or(&before);
+    match strength {
+        Strength::Strong => true,
+        Strength::Short => {
+            let last = text.get(hit.start.wrapping_sub(1)).filter(|_| hit.start > start);
+            let hump =
+                text.get(hit.start).is_some_and(u8::is_ascii_uppercase) && last.is_some_and(u8::is_ascii_lowercase);
+            end - hit.end <= 3 && (last.is_none_or(|byte| !byte.is_ascii_alphabetic()) || hump)
+        }
+        Strength::Weak => !PLACES.iter().any(|place| stem.ends_with(place.as_bytes())),
+    }
+}
+
+/// Whether a field begins here, so that what is before is no sentence.
+fn opens(text: &[u8], start: usize) -> bool {
+    let before = text.get(start.saturating_sub(64)..start).unwrap_or_default();
+    let last = before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\'));
+    matches!(last, None | Some(b'\n' | b'{' | b',' | b';' | b'[' | b'(' | b'|' | b'-' | b'&' | b'?'))
+}
+
+fn skip(text: &[u8], at: usize, most: usize, wanted: impl Fn(u8) -> bool) -> usize {
+    let rest = text.get(at..(at + most).min(text.len())).unwrap_or_default();
+    at + rest.iter().take_while(|&&byte| wanted(byte)).count()
+}
+
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+const fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`' | b'\\')
+}
+
+/// From the end of a name over closing quotes and `=`, `:`, `=>`, `:=`, `>` to where the value begins.
+fn joint(text: &[u8], end: usize, otherwise: Joint) -> Option<(usize, Joint)> {
+    let closed = skip(text, end, 8, |byte| is_quote(byte) || byte == b'[' || byte == b']' || byte.is_ascii_digit());
+    let closed = named_value(text, closed).unwrap_or(closed);
+    let at = skip(text, closed, 8, is_space);
+    let rest = text.get(at..)?;
+    for (sign, joint) in [
+        (&b"=>"[..], Joint::Tight),
+        (b":=", Joint::Tight),
+        (b"==", Joint::Tight),
+        (b"=", Joint::Tight),
+        ("：".as_bytes(), Joint::Loose),
+        (b":", Joint::Loose),
+    ] {
+        if rest.starts_with(sign) {
+            let begin = at + sign.len();
+            let tight = joint == Joint::Tight || text.get(begin).is_some_and(|byte| !is_space(*byte));
+            return Some((skip(text, begin, 8, is_space), if tight { Joint::Tight } else { Joint::Loose }));
+        }
+    }
+    let element = rest.starts_with(b">") && at == end;
+    if element {
+        return Some((at + 1, Joint::Tight));
+    }
+    if otherwise == Joint::Tight && rest.starts_with(b",") {
+        return Some((skip(text, at + 1, 8, is_space), Joint::Tight));
+    }
+    let joint = if otherwise == Joint::Tight { otherwise } else { Joint::Spaced };
+    (at > closed).then_some((at, joint))
+}
+
+/// `{"name": "DB_PASSWORD", "value": "..."}`, also over a line end: the value is the next field's.
+fn named_value(text: &[u8], at: usize) -> Option<usize> {
+    let comma = skip(text, at, 2, |byte| byte == b',');
+    let gap = skip(text, comma, 40, |byte| byte.is_ascii_whitespace());
+    if gap == at {
+        return None;
+    }
+    let open = skip(text, gap, 8, is_quote);
+    let word = text.get(open..open + 5)?;
+    word.eq_ignore_ascii_case(b"value").then(|| skip(text, open + 5, 8, is_quote))
+}
+
+/// The value that begins at `at`: to its closing quote, or to where an unquoted one ends.
+fn value_at(text: &[u8], at: usize, joint: Joint, reach: &mut Reach) -> (Range<usize>, Joint) {
+    let at = match text.get(at..at + 2) {
+        Some([b'b' | b'u' | b'r', b'"' | b'\'']) => at + 1,
+        _ => at,
+    };
+    let slashes = skip(text, at, 8, |byte| byte == b'\\');
+    match text.get(slashes) {
+        Some(&quote @ (b'"' | b'\'' | b'`')) => {
+            let begin = slashes + 1;
+            let end = closing(text, begin, quote, slashes - at);
+            let joint = if joint == Joint::Spaced { joint } else { Joint::Tight };
+            (begin..end.unwrap_or_else(|| unquoted(text, begin, reach)), joint)
+        }
+        _ => (at..unquoted(text, at, reach), joint),
+    }
+}
+
+/// Where the quote that was opened behind `slashes` backslashes closes.
+fn closing(text: &[u8], begin: usize, quote: u8, slashes: usize) -> Option<usize> {
+    let rest = text.get(begin..(begin + 8192).min(text.len()))?;
+    let mut run = 0;
+    for (at, &byte) in rest.iter().enumerate() {
+        match byte {
+            b'\n' => return None,
+            b'\\' => run += 1,
+            byte if byte == quote && run <= slashes => return Some(begin + at - run),
+            _ => run = 0,
+        }
+    }
+    None
+}
+
+/// Where an unquoted value ends. Closing brackets that it did not open are not its own.
+fn unquoted(text: &[u8], begin: usize, reach: &mut Reach) -> usize {
+    if !reach.0.contains(&begin) {
+        reach.0 = begin..begin + unquoted_length(text.get(begin..(begin + 8192).min(text.len())).unwrap_or_default());
+    }
+    let mut end = reach.0.end.max(begin);
+    while let Some(&close @ (b'}' | b']' | b')')) = text.get(end.wrapping_sub(1)).filter(|_| end > begin) {
+        let open = match close {
+            b'}' => b'{',
+            b']' => b'[',
+            _ => b'(',
+        };
+        if text.get(begin.max(end.saturating_sub(256))..end).is_none_or(|value| value.contains(&open)) {
+            break;
+        }
+        end -= 1;
+    }
+    end
+}
+
+/// A comma, semicolon or ampersand ends a value only where something else begins behind it.
+fn unquoted_length(rest: &[u8]) -> usize {
+    let ends = |(at, &byte): (usize, &u8)| match byte {
+        b'<' | b'>' | b'"' | b'`' | b'\'' | b'|' => true,
+        b'\\' => rest.get(at + 1).is_none_or(|next| matches!(next, b'"' | b'n' | b'r' | b't' | b'u' | b'\'')),
+        b',' | b';' | b'&' => begins_field(rest.get(at + 1..).unwrap_or_default()),
+        _ => byte.is_ascii_whitespace(),
+    };
+    rest.iter().enumerate().position(ends).unwrap_or(rest.len())
+}
+
+/// Whether `rest`, behind a separator, is the end, a space, a quote or the next `name=`.
+fn begins_field(rest: &[u8]) -> bool {
+    let Some(first) = rest.first() else { return true };
+    if first.is_ascii_whitespace() || matches!(first, b'"' | b'\'' | b'{' | b'}' | b']' | b'\\') {
+        return true;
+    }
+    let name = rest.iter().take(48).take_while(|&&byte| in_name(byte)).count();
+    name > 0 && matches!(rest.get(name), Some(b'=' | b':'))
+}
+
+/// Steps over `Bearer ` and the like.
+fn after_scheme(text: &[u8], range: Range<usize>, reach: &mut Reach) -> Range<usize> {
+    let schemes = [&b"bearer"[..], b"basic", b"token", b"apikey", b"digest"];
+    let found = text.get(range.clone()).unwrap_or_default();
+    let first = found.iter().position(u8::is_ascii_whitespace).unwrap_or(found.len());
+    let word = found.get(..first).unwrap_or_default();
+    if !schemes.iter().any(|scheme| word.eq_ignore_ascii_case(scheme)) {
+        return range;
+    }
+    let begin = skip(text, range.start + first, 4, is_space);
+    if begin < range.end { begin..range.end } else { begin..unquoted(text, begin, reach) }
+}

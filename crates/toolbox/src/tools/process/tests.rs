@@ -1,0 +1,63 @@
+//! Programs end with their call, whatever they do.
+
+use std::time::Duration;
+
+use super::*;
+
+fn shell(script: &str, max_stdout: usize) -> (Program, Vec<OsString>, usize) {
+    (Program::find("sh").unwrap(), vec!["-c".into(), script.into()], max_stdout)
+}
+
+async fn carried_out((program, args, max_stdout): (Program, Vec<OsString>, usize)) -> Finished {
+    let env = vec![("ONLY".into(), "this".into())];
+    run(Invocation { program: &program, args, env, directory: Path::new("/"), max_stdout }).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_environment_is_what_the_caller_lists_and_standard_input_is_empty() {
+    let finished = carried_out(shell("echo $ONLY-$HOME-$CARGO; cat; echo gone >&2; exit 3", 1000)).await;
+    let expected = Finished { end: End::Exited(3), stdout: b"this--\n".to_vec(), stderr: "gone\n".to_owned() };
+    assert_eq!(finished, expected);
+}
+
+#[tokio::test]
+async fn output_beyond_the_limit_ends_the_program() {
+    let finished = carried_out(shell("while :; do echo yes; done", 10_000)).await;
+    assert_eq!((finished.end, finished.stdout.len()), (End::Cut, 10_000));
+    let exact = carried_out(shell("printf 12345", 5)).await;
+    assert_eq!((exact.end, exact.stdout.len()), (End::Exited(0), 5));
+}
+
+#[tokio::test]
+async fn a_long_complaint_does_not_block() {
+    let finished = carried_out(shell("i=0; while [ $i -lt 20000 ]; do echo complaint >&2; i=$((i+1)); done", 10)).await;
+    assert_eq!((finished.end, finished.stderr.len()), (End::Exited(0), MAX_STDERR));
+}
+
+#[tokio::test]
+async fn dropping_the_call_ends_the_whole_group() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("alive");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    // A grandchild holds the pipe open for writing; the reader sees its end when the last of them has died.
+    let script = format!("sh -c 'exec 3>{0}; echo up >&3; sleep 600' & wait", pipe.display());
+    let call = tokio::spawn(carried_out(shell(&script, 10)));
+    let reader = tokio::task::spawn_blocking(move || {
+        use std::io::{BufRead as _, Read as _};
+        let mut pipe = std::io::BufReader::new(std::fs::File::open(pipe).unwrap());
+        let mut first = String::new();
+        pipe.read_line(&mut first).unwrap();
+        (first, std::thread::spawn(move || pipe.read_to_string(&mut String::new()).unwrap()))
+    });
+    let (first, ended) = reader.await.unwrap();
+    assert_eq!(first, "up\n");
+    call.abort();
+    let ended = tokio::task::spawn_blocking(move || ended.join().unwrap());
+    tokio::time::timeout(Duration::from_secs(10), ended).await.unwrap().unwrap();
+}
+
+#[test]
+fn a_program_is_pinned_by_an_absolute_path() {
+    assert_eq!(Program::at("git".into()), None);
+    assert_eq!(Program::find("no-such-program"), None);
+}

@@ -1,0 +1,299 @@
+//! What the model is told: the system prompt, the tools, and the conversation built from the state.
+//!
+//! The prefix is the same bytes in every turn, so that providers can cache it; the conversation only grows, until the
+//! context budget is reached and older results shrink in one step.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use warrant_kernel::call::normalise::cut;
+use warrant_kernel::call::registry::Registry;
+use warrant_kernel::domain::hex::hex;
+use warrant_kernel::domain::name::RoleName;
+use warrant_kernel::domain::result::ToolResult;
+use warrant_kernel::domain::run::Trigger;
+use warrant_kernel::domain::time::rfc3339;
+
+use super::model::{CallAnswer, Message, Stop, ToolSpec};
+use super::state::{CallState, State, Turn};
+use super::step::{self, REPORT};
+
+/// The system prompt.
+pub const SYSTEM: &str = include_str!("prompt/system.md");
+
+/// The opening sweep, calls and results together, in bytes.
+const SWEEP_BYTES: usize = 16_000;
+
+/// Line breaks around a call and its result in the opening.
+const HEADING_LINES: usize = 3;
+
+/// What a shrunk result says of how to see it again.
+const AGAIN: usize = 160;
+
+/// A result that has shrunk, in bytes.
+const SHRUNK_BYTES: usize = 700;
+
+/// The tools of a role and the loop's own `report`, in a fixed order.
+#[must_use]
+pub fn tools(registry: &Registry, role: &RoleName) -> Vec<ToolSpec> {
+    let mut specs: Vec<ToolSpec> = registry
+        .for_role(role)
+        .map(|tool| ToolSpec {
+            name: tool.about().name.to_string(),
+            description: tool.about().description.clone(),
+            schema: tool.definition.schema().clone(),
+        })
+        .collect();
+    specs.push(report_spec());
+    specs
+}
+
+fn report_spec() -> ToolSpec {
+    let ids = json!({ "type": "array", "items": { "type": "string", "pattern": "^E[0-9]+$" } });
+    let text = json!({ "type": "string" });
+    ToolSpec {
+        name: REPORT.to_owned(),
+        description: "Ends the investigation. Every claim cites evidence ids; every quote stands in that evidence to \
+            the letter; every number is copied from it. Leave out what you can't support. With no cause found, leave \
+            out root_cause and say what was ruled out."
+            .to_owned(),
+        schema: json!({
+            "type": "object", "additionalProperties": false, "required": ["summary", "findings"],
+            "properties": {
+                "summary": text,
+                "root_cause": { "type": "string", "description": "one sentence; name file, line, key, service" },
+                "findings": { "type": "array", "items": {
+                    "type": "object", "additionalProperties": false, "required": ["kind", "claim", "evidence"],
+                    "properties": {
+                        "kind": { "enum": ["symptom", "cause", "context"] },
+                        "claim": text,
+                        "evidence": ids,
+                        "quotes": { "type": "array", "items": {
+                            "type": "object", "additionalProperties": false, "required": ["evidence", "text"],
+                            "properties": { "evidence": text, "text": text } } },
+                        "at": { "type": "string", "description": "RFC 3339, as it stands in the evidence" } } } },
+                "ruled_out": { "type": "array", "items": {
+                    "type": "object", "additionalProperties": false, "required": ["what", "why"],
+                    "properties": { "what": text, "why": text, "evidence": ids } } },
+                "impact": text,
+                "timeline": { "type": "array", "items": {
+                    "type": "object", "additionalProperties": false, "required": ["at", "what"],
+                    "properties": { "at": text, "what": text, "evidence": ids } } },
+                "next_steps": { "type": "array", "items": text } }
+        }),
+    }
+}
+
+/// The conversation so far.
+#[must_use]
+pub fn messages(state: &State) -> Vec<Message> {
+    let shrunk_before = shrunk_before(state);
+    let mut messages = vec![Message::User { text: opening(state) }];
+    for (index, turn) in state.turns.iter().enumerate() {
+        let size = if index < shrunk_before { Size::Shrunk } else { Size::Whole };
+        messages.extend(turn_messages(state, turn, size));
+    }
+    messages
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Whole,
+    Shrunk,
+}
+
+/// How many of the first turns are shown shrunk. Decided turn by turn from what came before it, so that a later turn
+/// never un-shrinks one.
+fn shrunk_before(state: &State) -> usize {
+    let mut limit = state.budgets.context_chars;
+    let chars = |turn: &Turn, size| -> usize { turn_messages(state, turn, size).iter().map(message_chars).sum() };
+    let opening = opening(state).len();
+    let mut shrunk = 0;
+    let mut total = opening;
+    for (index, turn) in state.turns.iter().enumerate() {
+        total += chars(turn, Size::Whole);
+        // The model's window is smaller than the budget says.
+        let overflows = turn.answer.stop == Stop::ContextOverflow;
+        if overflows {
+            limit /= 2;
+        }
+        if overflows || total > limit {
+            shrunk = index;
+            let (old, recent) = state.turns.split_at(index);
+            total = opening
+                + old.iter().map(|turn| chars(turn, Size::Shrunk)).sum::<usize>()
+                + recent.iter().take(1).map(|turn| chars(turn, Size::Whole)).sum::<usize>();
+        }
+    }
+    shrunk
+}
+
+fn message_chars(message: &Message) -> usize {
+    match message {
+        Message::User { text } => text.len(),
+        Message::Assistant { text, calls, opaque } => {
+            text.len()
+                + calls.iter().map(|call| call.arguments.len()).sum::<usize>()
+                + opaque.iter().map(|block| block.to_string().len()).sum::<usize>()
+        }
+        Message::Answers { answers } => answers.iter().map(|answer| answer.content.len()).sum(),
+    }
+}
+
+fn opening(state: &State) -> String {
+    let run = &state.run;
+    let mut text = vec![match &run.trigger {
+        Trigger::Question { text } => format!("Question: {text}\n"),
+        Trigger::Alert { name, text } => format!("Alert {name} (its words come from outside): {text}\n"),
+    }];
+    if let Some(service) = &run.service {
+        text.push(format!("Service: {service}\n"));
+    }
+    text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
+    text.push("\nThe opening sweep:\n".to_owned());
+    for (call, shown) in sweep_shown(state) {
+        text.push(format!("
+{}
+{shown}
+", heading(call)));
+    }
+    for note in &state.opening_notes {
+        text.push(format!("\n{note}\n"));
+    }
+    text.concat()
+}
+
+/// The sweep's calls and results as the model sees them, together within their limit: the longest shrink first.
+fn sweep_shown(state: &State) -> Vec<(&CallState, String)> {
+    let whole: Vec<(&CallState, &ToolResult, String)> = state
+        .sweep()
+        .filter_map(|call| call.result.as_ref().map(|result| (call, result, result.for_model().to_string())))
+        .collect();
+    let headings = whole.iter().map(|(call, ..)| heading(call).len() + HEADING_LINES).sum::<usize>();
+    let room = SWEEP_BYTES.saturating_sub(headings);
+    let fair = fair_share(&whole.iter().map(|(_, _, text)| text.len()).collect::<Vec<_>>(), room);
+    whole
+        .into_iter()
+        .map(|(call, result, text)| {
+            let shown = if text.len() <= fair { text } else { shrunk(result, fair) };
+            (call, shown)
+        })
+        .collect()
+}
+
+fn heading(call: &CallState) -> String {
+    format!("{} {}", call.call.tool, call.call.arguments)
+}
+
+/// The largest share such that all sizes, each cut to it, fit into `room`.
+fn fair_share(sizes: &[usize], room: usize) -> usize {
+    let mut sorted = sizes.to_vec();
+    sorted.sort_unstable();
+    let mut room = room;
+    for (index, size) in sorted.iter().enumerate() {
+        let share = room / (sorted.len() - index);
+        if *size > share {
+            return share;
+        }
+        room -= size;
+    }
+    usize::MAX
+}
+
+/// A result's envelope and its first lines, within `room` bytes where the envelope alone is not longer.
+fn shrunk(result: &ToolResult, room: usize) -> String {
+    let envelope = ToolResult { data: Value::Null, ..result.clone() }.for_model().to_string().len() + AGAIN;
+    let mut chars = room.saturating_sub(envelope);
+    loop {
+        let shown = shrunk_to(result, chars);
+        // Cutting counts characters, of which some are of several bytes.
+        if shown.len() <= room || chars == 0 {
+            return shown;
+        }
+        chars = (chars * room / shown.len()).min(chars - 1);
+    }
+}
+
+fn shrunk_to(result: &ToolResult, chars: usize) -> String {
+    let mut small = result.clone();
+    let (data, is_cut) = cut::to_fit(&result.data, chars);
+    small.data = data.unwrap_or(Value::Null);
+    if is_cut {
+        small.truncated = true;
+        let again = result.evidence.map(|id| format!("shown short; `read_evidence` shows {id} again"));
+        small.hint = Some([small.hint, again].into_iter().flatten().collect::<Vec<_>>().join("; "));
+    }
+    small.for_model().to_string()
+}
+
+/// What the model was shown of a result when it first saw it: what quotes and numbers are held against.
+#[must_use]
+pub fn first_shown(state: &State, result: &ToolResult) -> String {
+    sweep_shown(state)
+        .into_iter()
+        .find(|(call, _)| call.call.id == result.call_id)
+        .map_or_else(|| result.for_model().to_string(), |(_, shown)| shown)
+}
+
+fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
+    let answer = &turn.answer;
+    let acted: Vec<&str> = step::acted_on(state, turn).map(|call| call.id.as_str()).collect();
+    let keeps_calls = matches!(answer.stop, Stop::Calls | Stop::Done | Stop::Paused);
+    let calls = if keeps_calls { answer.calls.clone() } else { Vec::new() };
+    let text = if answer.text.is_empty() && calls.is_empty() { "(no answer)".to_owned() } else { answer.text.clone() };
+    let opaque = if keeps_calls { answer.opaque.clone() } else { Vec::new() };
+    let answers: Vec<CallAnswer> = calls
+        .iter()
+        .map(|call| {
+            let (content, is_error) = if !acted.contains(&call.id.as_str()) {
+                (refused(&format!("at most {} calls in one turn; call again", state.budgets.calls_per_turn)), true)
+            } else if call.name == REPORT {
+                let message = step::report_id(turn).and_then(|id| turn.returned.get(&id).cloned());
+                (refused(&message.unwrap_or_default()), true)
+            } else {
+                match state.call_of(turn.number, call).and_then(|known| known.result.as_ref()) {
+                    Some(result) if size == Size::Shrunk => (shrunk(result, SHRUNK_BYTES), !result.ok),
+                    Some(result) => (result.for_model().to_string(), !result.ok),
+                    None => (refused("not carried out"), true),
+                }
+            };
+            CallAnswer { id: call.id.clone(), content, is_error }
+        })
+        .collect();
+    let mut messages = vec![Message::Assistant { text, calls, opaque }];
+    if !answers.is_empty() {
+        messages.push(Message::Answers { answers });
+    }
+    let notes: Vec<&str> = turn.notes.iter().map(String::as_str).chain(reaction(turn)).collect();
+    if !notes.is_empty() {
+        messages.push(Message::User { text: notes.join("\n") });
+    }
+    messages
+}
+
+fn refused(message: &str) -> String {
+    json!({ "status": "error", "error": { "code": "INVALID_ARGUMENTS", "message": message } }).to_string()
+}
+
+/// What the model is told after an answer that brought no calls.
+fn reaction(turn: &Turn) -> Option<&'static str> {
+    match turn.answer.stop {
+        Stop::Calls | Stop::Done if turn.answer.calls.is_empty() => {
+            Some("Nobody reads plain text here. Call a tool, or end with `report`.")
+        }
+        Stop::MaxTokens => {
+            Some("Your answer was cut at its length limit, so no call in it was carried out. Be shorter.")
+        }
+        Stop::ContextOverflow => Some("The conversation grew too long; older results have been shrunk. Go on."),
+        Stop::Calls | Stop::Done | Stop::Paused | Stop::Refused => None,
+    }
+}
+
+/// SHA-256 over all that the model is told, in hex: two equal requests have equal digests.
+#[must_use]
+pub fn digest(tools: &[ToolSpec], messages: &[Message]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(SYSTEM.as_bytes());
+    hasher.update(serde_json::to_vec(tools).unwrap_or_default());
+    hasher.update(serde_json::to_vec(messages).unwrap_or_default());
+    hex(&hasher.finalize())
+}

@@ -1,0 +1,250 @@
+//! The state of an investigation: a fold over its events and nothing else.
+//!
+//! Whatever the loop decides, it decides from here, so a resumed or replayed run decides the same. The state's only
+//! clock is the time of the last event.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use warrant_kernel::domain::decision::Decision;
+use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event};
+use warrant_kernel::domain::name::{CallId, EvidenceId};
+use warrant_kernel::domain::report::Report;
+use warrant_kernel::domain::result::ToolResult;
+use warrant_kernel::domain::run::Run;
+
+use super::model::{Answer, ModelCall, Usage};
+
+/// A call and what came of it so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallState {
+    /// The call.
+    pub call: Call,
+    /// When it was asked: the `now` it is carried out with, however often.
+    pub asked_at: Timestamp,
+    /// Its result, once there is one.
+    pub result: Option<ToolResult>,
+}
+
+/// One turn of the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Its number, from 1.
+    pub number: u32,
+    /// What the model said.
+    pub answer: Answer,
+    /// What the model was told of a report it handed in.
+    pub returned: BTreeMap<CallId, String>,
+    /// What people and budgets said after it.
+    pub notes: Vec<String>,
+}
+
+/// Why there will be no further turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// A budget is spent.
+    Budget(String),
+    /// No model answers.
+    ModelFailed(String),
+}
+
+/// The state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// What stays the same.
+    pub run: Run,
+    /// Its limits.
+    pub budgets: Budgets,
+    /// Names of the models.
+    pub models: Vec<String>,
+    /// Number of the last event.
+    pub last_seq: u64,
+    /// Time of the last event.
+    pub now: Timestamp,
+    /// Time spent, breaks not counted.
+    pub spent: SignedDuration,
+    /// All calls in the order in which they were made.
+    pub calls: Vec<CallState>,
+    /// Decisions by call.
+    pub decisions: BTreeMap<CallId, Decision>,
+    /// Whether the opening sweep has been asked for.
+    pub swept: bool,
+    /// Turns that were answered.
+    pub turns: Vec<Turn>,
+    /// What was said before the first turn.
+    pub opening_notes: Vec<String>,
+    /// Which budget warnings were given.
+    pub warned: bool,
+    /// Why there will be no further turn, if so.
+    pub ending: Option<Ending>,
+    /// The report.
+    pub report: Option<Report>,
+}
+
+/// An event log that does not begin with `Opened`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the trace does not begin with the opening of an investigation")]
+pub struct NotOpened;
+
+impl State {
+    /// Folds a whole log.
+    ///
+    /// # Errors
+    /// [`NotOpened`] where the first event is another one.
+    pub fn fold(events: &[Event]) -> Result<Self, NotOpened> {
+        let (first, rest) = events.split_first().ok_or(NotOpened)?;
+        let mut state = Self::opened(first)?;
+        for event in rest {
+            state.apply(event);
+        }
+        Ok(state)
+    }
+
+    /// The state after its first event.
+    ///
+    /// # Errors
+    /// [`NotOpened`] where that is another one.
+    pub fn opened(event: &Event) -> Result<Self, NotOpened> {
+        let Body::Opened { run, budgets, models, .. } = &event.body else { return Err(NotOpened) };
+        Ok(Self {
+            run: (**run).clone(),
+            budgets: budgets.clone(),
+            models: models.clone(),
+            last_seq: event.seq,
+            now: event.at,
+            spent: SignedDuration::ZERO,
+            calls: Vec::new(),
+            decisions: BTreeMap::new(),
+            swept: false,
+            turns: Vec::new(),
+            opening_notes: Vec::new(),
+            warned: false,
+            ending: None,
+            report: None,
+        })
+    }
+
+    /// Applies the next event.
+    pub fn apply(&mut self, event: &Event) {
+        if !matches!(event.body, Body::Resumed) {
+            self.spent += event.at.duration_since(self.now).max(SignedDuration::ZERO);
+        }
+        self.now = self.now.max(event.at);
+        self.last_seq = event.seq;
+        match &event.body {
+            Body::Opened { .. } | Body::Resumed | Body::Interrupted | Body::Asked(Asked::Model { .. }) => {}
+            Body::Asked(Asked::Read { call }) => self.asked(call, event.at),
+            Body::Answered(answered) => self.answered(answered),
+            Body::Decided { decision } => {
+                self.decisions.insert(decision.call_id.clone(), decision.clone());
+            }
+            Body::Steered { text } => self.note(text),
+            Body::Budget { text, spent } => {
+                self.warned = true;
+                if *spent {
+                    self.ending = Some(Ending::Budget(text.clone()));
+                } else {
+                    self.note(text);
+                }
+            }
+            Body::Reported { report } => self.report = Some((**report).clone()),
+        }
+    }
+
+    fn asked(&mut self, call: &Call, asked_at: Timestamp) {
+        self.swept = true;
+        if !self.calls.iter().any(|known| known.call.id == call.id) {
+            self.calls.push(CallState { call: call.clone(), asked_at, result: None });
+        }
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        match answered {
+            Answered::Model { turn, answer } => match serde_json::from_value::<Answer>(answer.clone()) {
+                Ok(answer) => {
+                    let (returned, notes) = (BTreeMap::new(), Vec::new());
+                    self.turns.push(Turn { number: *turn, answer, returned, notes });
+                }
+                // Written by a program whose answers have another shape: as good as no answer.
+                Err(error) => {
+                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")));
+                }
+            },
+            Answered::ModelFailed { message, .. } => self.ending = Some(Ending::ModelFailed(message.clone())),
+            Answered::Read { result } => {
+                if let Some(known) = self.calls.iter_mut().find(|known| known.call.id == result.call_id) {
+                    known.result = Some((**result).clone());
+                }
+            }
+            Answered::Report { call_id, message } => {
+                if let Some(turn) = self.turns.last_mut() {
+                    turn.returned.insert(call_id.clone(), message.clone());
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        match self.turns.last_mut() {
+            Some(turn) => turn.notes.push(text.to_owned()),
+            None => self.opening_notes.push(text.to_owned()),
+        }
+    }
+
+    /// The calls of the opening sweep.
+    pub fn sweep(&self) -> impl Iterator<Item = &CallState> {
+        self.calls.iter().filter(|known| known.call.by == Caller::Sweep)
+    }
+
+    /// Calls that were asked and not answered.
+    #[must_use]
+    pub fn unanswered(&self) -> Vec<CallState> {
+        self.calls.iter().filter(|known| known.result.is_none()).cloned().collect()
+    }
+
+    /// Our call for the model's `index`th call of a turn; reports have none.
+    #[must_use]
+    pub fn call_of(&self, turn: u32, model_call: &ModelCall) -> Option<&CallState> {
+        self.calls.iter().find(|known| {
+            matches!(&known.call.by, Caller::Model { turn: of, provider_id }
+                if *of == turn && *provider_id == model_call.id)
+        })
+    }
+
+    /// The result that a piece of evidence is.
+    #[must_use]
+    pub fn evidence(&self, id: EvidenceId) -> Option<(&Call, &ToolResult)> {
+        self.calls.iter().find_map(|known| {
+            let result = known.result.as_ref()?;
+            (result.evidence == Some(id)).then_some((&known.call, result))
+        })
+    }
+
+    /// The number of the next call.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        self.calls.iter().map(|known| known.call.number).max().unwrap_or(0) + 1
+    }
+
+    /// Tokens so far.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.turns.iter().fold(Usage::default(), |sum, turn| Usage {
+            input: sum.input + turn.answer.usage.input,
+            cached: sum.cached + turn.answer.usage.cached,
+            output: sum.output + turn.answer.usage.output,
+        })
+    }
+
+    /// What the answers cost so far; none where no model has a price.
+    #[must_use]
+    pub fn cost(&self) -> Option<f64> {
+        self.turns.iter().filter_map(|turn| turn.answer.cost).reduce(|sum, cost| sum + cost)
+    }
+
+    /// How often a report was handed back.
+    #[must_use]
+    pub fn returns(&self) -> usize {
+        self.turns.iter().map(|turn| turn.returned.len()).sum()
+    }
+}

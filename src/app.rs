@@ -1,0 +1,299 @@
+//! Puts the parts together: the only module that names them all.
+//!
+//! [`App::open`] builds from a checked config what every command needs, and nothing that only some do: the store and the
+//! models are opened by the commands that use them.
+
+pub mod builtin;
+
+pub mod fault;
+
+pub mod files;
+
+pub mod ask;
+
+pub mod tools;
+
+pub mod runbooks;
+
+pub mod investigations;
+
+pub mod policy;
+
+pub mod check;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
+use warrant_kernel::call::registry::Registry;
+use warrant_kernel::call::tool::{Clock, ReadTool};
+use warrant_kernel::db::Database;
+use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
+use warrant_kernel::domain::run::Requester;
+use warrant_kernel::domain::tool::ToolRun;
+use warrant_kernel::policy::{Policy, PolicyText};
+use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
+use warrant_kernel::store::Store;
+use warrant_toolbox::catalog::Catalog;
+use warrant_toolbox::runbook::library::Library;
+use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::read;
+use warrant_toolbox::tools::sources::changes::Changes;
+use warrant_toolbox::tools::sources::http::clients::HttpClients;
+use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::protected::OwnFiles;
+
+use crate::agent::investigate::Bench;
+use crate::agent::model::Model;
+use crate::config::Config;
+use crate::model::config::RUNBOOK;
+use crate::model::fallback::List;
+use crate::model::retry::system_jitter;
+use crate::model::runbook::RunbookModel;
+
+use fault::Fault;
+use files::Found;
+
+/// The roles there are.
+pub const ROLES: [&str; 2] = ["explore", "general-purpose"];
+
+/// The system's clock.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        #[expect(clippy::disallowed_methods, reason = "this is the one clock; all others are handed it")]
+        Timestamp::now()
+    }
+}
+
+/// What every command starts from.
+pub struct App {
+    /// The checked config.
+    pub config: Config,
+    /// Tools, services, runbooks, policy.
+    pub bench: Bench,
+    /// Masks with the secrets of config and environment; each investigation takes it with a key of its own.
+    pub redactor: Redactor,
+    /// The clients of HTTP sources.
+    pub clients: Arc<HttpClients>,
+    /// The model, and those that stand in for it.
+    pub model: Arc<dyn Model>,
+    /// The texts of the policies in force.
+    pub policies: Vec<Found>,
+    /// What is not as the config says and yet no reason not to start.
+    pub warnings: Vec<String>,
+}
+
+/// Looks up an environment variable.
+pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// The environment of this process.
+#[must_use]
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+impl App {
+    /// Builds everything that a config asks for.
+    ///
+    /// # Errors
+    /// [`Fault::Config`] with all that is wrong, a line each.
+    pub fn open(config: Config, env: Env<'_>, only_model: Option<&str>) -> Result<Self, Fault> {
+        let mut problems = Vec::new();
+        let catalog = Arc::new(config.catalog.clone());
+        let clients = HttpClients::new(&catalog, env).unwrap_or_else(|errors| {
+            problems.extend(errors.iter().map(ToString::to_string));
+            HttpClients::default()
+        });
+        let clients = Arc::new(clients);
+        let mut warnings = Vec::new();
+        let workspaces = workspaces(&config, &mut warnings);
+        let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
+        problems.extend(library.problems().iter().map(ToString::to_string));
+        let definitions = definitions(&config, &mut problems);
+        let policies = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, &mut problems);
+        let policy = definitions.as_ref().and_then(|definitions| policy_of(&policies, definitions, &mut problems));
+        let registry = definitions.and_then(|definitions| {
+            let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
+            parts.registry(definitions, &mut problems)
+        });
+        let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
+        secrets.extend(clients.secrets().into_iter().map(|secret| KnownSecret::new("source_credential", secret)));
+        for name in &config.secrets_env {
+            match env(name) {
+                Some(value) => secrets.push(KnownSecret::new(name, value)),
+                None => problems.push(format!("`redaction.secrets_env`: `{name}` is not set in the environment")),
+            }
+        }
+        let redactor = RedactionKey::random().and_then(|key| Redactor::new(key, secrets));
+        let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
+        match (registry, policy, redactor, model) {
+            (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
+                let bench = Bench { registry, catalog, library, policy };
+                Ok(Self { config, bench, redactor, clients, model, policies, warnings })
+            }
+            _ => Err(Fault::Config { path: config.path, problems }),
+        }
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// [`Fault::Store`].
+    pub async fn store(&self) -> Result<Store, Fault> {
+        Ok(Store::new(Database::open(&self.config.store).await.map_err(Fault::Database)?))
+    }
+
+    /// The person at this terminal.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`] where their user name can't be a person's.
+    pub fn requester(&self) -> Result<Requester, Fault> {
+        let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
+        self.config.people.requester(&user).map_err(|error| Fault::Usage(error.to_string()))
+    }
+
+    /// A role by its name.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`] for any other.
+    pub fn role(&self, name: &str) -> Result<RoleName, Fault> {
+        let known = ROLES.contains(&name).then(|| name.parse().ok()).flatten();
+        known.ok_or_else(|| Fault::Usage(format!("there is no role `{name}`; there are: {}", ROLES.join(", "))))
+    }
+
+    /// How many reads of each source may run at once.
+    #[must_use]
+    pub fn limits(&self) -> HashMap<SourceName, usize> {
+        let sources = self.bench.catalog.sources();
+        let servers = [&sources.metrics, &sources.alertmanagers, &sources.http];
+        servers.into_iter().flatten().map(|(name, source)| (name.clone(), source.concurrency)).collect()
+    }
+}
+
+fn roles() -> BTreeSet<RoleName> {
+    ROLES.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
+fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
+    let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
+    // The config, the store and whatever else is Warrant's own: no tool reads them.
+    let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
+    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    warnings.extend(errors.iter().map(ToString::to_string));
+    Arc::new(opened)
+}
+
+fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {
+    let found = files::read(&config.tool_dirs, "toml", builtin::TOOLS, problems);
+    let http_sources: BTreeSet<SourceName> = config.catalog.sources().http.keys().cloned().collect();
+    let context = LoadContext { http_sources: &http_sources, roles: &roles() };
+    let files = found.iter().map(|file| DefinitionFile {
+        name: &file.name,
+        text: &file.text,
+        standing: if file.is_builtin { Standing::BuiltIn } else { Standing::Operator },
+    });
+    Definitions::load(files, &context).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
+}
+
+fn policy_of(found: &[Found], definitions: &Definitions, problems: &mut Vec<String>) -> Option<Policy> {
+    let texts: Vec<PolicyText<'_>> =
+        found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
+    let tools = definitions.iter().map(Definition::tool);
+    Policy::load(&texts, tools, &roles()).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
+}
+
+/// What tools are made of.
+struct Parts<'a> {
+    catalog: &'a Arc<Catalog>,
+    clients: &'a Arc<HttpClients>,
+    workspaces: &'a Arc<Workspaces>,
+    library: &'a Arc<Library>,
+}
+
+impl Parts<'_> {
+    fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
+        let mut code = self.builtin();
+        for definition in definitions.iter().map(Definition::tool) {
+            if matches!(definition.run, ToolRun::Http(_)) {
+                match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
+                    Ok(tool) => drop(code.insert(definition.name.clone(), tool)),
+                    Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
+                }
+            }
+        }
+        Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
+    }
+
+    fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {
+        let catalog = || Arc::clone(self.catalog);
+        let clients = || Arc::clone(self.clients);
+        let workspaces = || Arc::clone(self.workspaces);
+        let library = || Arc::clone(self.library);
+        let changes = Changes::new(catalog(), workspaces(), Program::find("git"));
+        let tools: [(&str, Arc<dyn ReadTool>); 16] = [
+            ("active_alerts", read::active_alerts::active_alerts(catalog(), clients())),
+            ("compare_logs", read::compare_logs::tool(catalog())),
+            ("describe_service", read::describe_service::describe_service(catalog())),
+            ("http_check", read::http_check::http_check(catalog(), clients())),
+            ("list_files", read::list_files::list_files(workspaces())),
+            ("list_metrics", read::list_metrics::list_metrics(catalog(), clients())),
+            ("list_services", read::list_services::list_services(catalog())),
+            ("query_metrics", read::query_metrics::query_metrics(catalog(), clients())),
+            ("read_evidence", read::read_evidence::read_evidence()),
+            ("read_file", read::read_file::read_file(workspaces())),
+            ("read_runbook", read::read_runbook::read_runbook(library())),
+            ("recent_changes", read::recent_changes::recent_changes(catalog(), changes)),
+            ("scrape_metrics", read::scrape_metrics::scrape_metrics(catalog(), clients())),
+            ("search_files", read::search_files::search_files(workspaces())),
+            ("search_logs", read::search_logs::tool(catalog())),
+            ("search_runbooks", read::search_runbooks::search_runbooks(library())),
+        ];
+        tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
+    }
+}
+
+/// The models in their order, and their keys.
+fn model(
+    config: &Config,
+    catalog: &Arc<Catalog>,
+    library: &Arc<Library>,
+    env: Env<'_>,
+    only: Option<&str>,
+    problems: &mut Vec<String>,
+) -> (Option<Arc<dyn Model>>, Vec<KnownSecret>) {
+    let mut secrets = Vec::new();
+    let mut models: Vec<Arc<dyn Model>> = Vec::new();
+    let order: Vec<&str> = match only {
+        Some(only) => vec![only],
+        None => config.model_order.iter().map(String::as_str).collect(),
+    };
+    for name in order {
+        if name == RUNBOOK {
+            models.push(Arc::new(RunbookModel::new(Arc::clone(catalog), Arc::clone(library))));
+            continue;
+        }
+        let Some(section) = config.models.get(name) else {
+            let known: Vec<&str> = config.models.keys().map(String::as_str).chain([RUNBOOK]).collect();
+            problems.push(format!("there is no model `{name}`; there are: {}", known.join(", ")));
+            continue;
+        };
+        match crate::model::config::build(name, section, env, system_jitter()) {
+            Ok(built) => {
+                let label = format!("{name}_api_key");
+                secrets.extend(built.secrets.into_iter().map(|secret| KnownSecret::new(&label, secret)));
+                models.push(built.model);
+            }
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    if models.len() < 2 {
+        return (models.pop(), secrets);
+    }
+    let first = models.remove(0);
+    (Some(Arc::new(List::new(first, models))), secrets)
+}

@@ -1,0 +1,223 @@
+//! `warrant ask`: one investigation from a question to its report.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+use warrant_kernel::call::tool::Clock;
+use warrant_kernel::domain::event::Body;
+use warrant_kernel::domain::name::{InvestigationId, ServiceName};
+use warrant_kernel::domain::report::Report;
+use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::time::parse_time;
+use warrant_kernel::redact::RedactionKey;
+use warrant_kernel::store::Store;
+
+use super::fault::Fault;
+use super::{App, SystemClock};
+use crate::agent::investigate::{Interrupted, Investigation};
+use crate::agent::scheduler::Scheduler;
+use crate::agent::trace::{Trace, Watcher};
+
+/// Longest question; what is longer is a paste that belongs into a file.
+const QUESTION_CHARS: usize = 4_000;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The words, or an alert's.
+    pub trigger: Trigger,
+    /// The service, if one was named.
+    pub service: Option<String>,
+    /// How far to look back.
+    pub since: Option<String>,
+    /// What may be seen.
+    pub role: String,
+    /// Where it is read.
+    pub channel: Channel,
+}
+
+/// How an investigation ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    /// With a report.
+    Reported(Box<Report>),
+    /// Before it.
+    Interrupted(Kept),
+}
+
+/// What is left of an investigation that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Its trace; it can be resumed.
+    Whole,
+    /// Nothing, or only its beginning: the trace could not be written.
+    Lost,
+}
+
+/// Opens an investigation and runs it.
+///
+/// # Errors
+/// [`Fault::Usage`] for a question that can't be asked.
+pub async fn ask(
+    app: &App,
+    question: Question,
+    watcher: Arc<dyn Watcher>,
+    cancel: CancellationToken,
+) -> Result<(InvestigationId, Ended), Fault> {
+    let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
+    let redactor = app.redactor.with_key(key.clone());
+    let run = run_of(app, question, &redactor)?;
+    let id = run.investigation.clone();
+    let store = opened(app, &run, &key).await;
+    let lock = lock(app, &id).unwrap_or_default();
+    let opening = Body::Opened {
+        run: Box::new(run),
+        budgets: app.config.budgets.clone(),
+        models: app.model.name().split(", ").map(str::to_owned).collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let clock = Arc::new(SystemClock);
+    let trace =
+        Trace::begin(store.clone(), clock, watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
+    let ended = carry_on(app, redactor, trace, cancel).await;
+    drop(lock);
+    if let Some(store) = store {
+        store.close().await;
+    }
+    Ok((id, ended))
+}
+
+/// Runs an investigation from wherever its trace stands.
+pub(super) async fn carry_on(
+    app: &App,
+    redactor: warrant_kernel::redact::Redactor,
+    trace: Trace,
+    cancel: CancellationToken,
+) -> Ended {
+    let scheduler = Scheduler::new(app.limits());
+    let investigation = Investigation {
+        bench: &app.bench,
+        redactor,
+        model: Arc::clone(&app.model),
+        trace,
+        conduct: &scheduler,
+        cancel,
+    };
+    match investigation.run().await {
+        Ok(report) => Ended::Reported(Box::new(report)),
+        Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
+            None => Kept::Whole,
+            Some(_) => Kept::Lost,
+        }),
+    }
+}
+
+/// The store with the investigation opened in it. Without one the investigation goes on in memory, and says so.
+async fn opened(app: &App, run: &Run, key: &RedactionKey) -> Option<Store> {
+    let store = app.store().await.map_err(|fault| tracing::warn!("{fault}; nothing of this investigation is kept"));
+    let store = store.ok()?;
+    match store.open_investigation(run, key.as_bytes()).await {
+        Ok(()) => Some(store),
+        Err(error) => {
+            tracing::warn!("{error}; nothing of this investigation is kept");
+            None
+        }
+    }
+}
+
+fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
+    let now = SystemClock.now();
+    let trigger = masked(question.trigger, redactor)?;
+    let service = match &question.service {
+        Some(name) => Some(service(app, name)?),
+        None => named_in(app, trigger.text()),
+    };
+    let since = match &question.since {
+        Some(text) => parse_time(text, now).map_err(|error| Fault::Usage(format!("--since: {error}")))?,
+        None => now.checked_sub(app.config.window).unwrap_or(Timestamp::MIN),
+    };
+    if since >= now {
+        return Err(Fault::Usage("--since lies in the future; write a time before now".to_owned()));
+    }
+    let investigation = uuid::Uuid::now_v7().to_string();
+    Ok(Run {
+        investigation: investigation.parse().map_err(|error| Fault::Failed(format!("{error}")))?,
+        trigger,
+        requester: app.requester()?,
+        role: app.role(&question.role)?,
+        channel: question.channel,
+        service,
+        since,
+        opened_at: now,
+    })
+}
+
+/// People paste tokens; a question is masked like any text before it goes anywhere.
+fn masked(trigger: Trigger, redactor: &warrant_kernel::redact::Redactor) -> Result<Trigger, Fault> {
+    let mask = |text: &str| -> Result<String, Fault> {
+        if text.trim().is_empty() {
+            return Err(Fault::Usage("ask something, as in: warrant ask \"why is checkout slow?\"".to_owned()));
+        }
+        if text.chars().count() > QUESTION_CHARS {
+            return Err(Fault::Usage(format!("the question is longer than {QUESTION_CHARS} characters")));
+        }
+        let masked = redactor.redact_text(text).map_err(|error| Fault::Failed(error.to_string()))?;
+        Ok(masked.text.into_owned())
+    };
+    Ok(match trigger {
+        Trigger::Question { text } => Trigger::Question { text: mask(&text)? },
+        Trigger::Alert { name, text } => Trigger::Alert { name: mask(&name)?, text: mask(&text)? },
+    })
+}
+
+fn service(app: &App, name: &str) -> Result<ServiceName, Fault> {
+    let known = app.bench.catalog.services();
+    let parsed: Option<ServiceName> = name.parse().ok();
+    parsed.filter(|service| known.contains_key(service)).ok_or_else(|| {
+        let names: Vec<&str> = known.keys().map(ServiceName::as_str).collect();
+        Fault::Usage(format!("there is no service `{name}` in the catalog; there are: {}", names.join(", ")))
+    })
+}
+
+/// The one service that a question names, if it names exactly one.
+fn named_in(app: &App, text: &str) -> Option<ServiceName> {
+    let words: Vec<&str> =
+        text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'))).collect();
+    let is_named = |service: &&ServiceName| {
+        words.iter().any(|word| word.trim_end_matches(['.', ':']).eq_ignore_ascii_case(service.as_str()))
+    };
+    let mut named = app.bench.catalog.services().keys().filter(is_named);
+    let first = named.next()?;
+    named.next().is_none().then(|| first.clone())
+}
+
+/// Holds an investigation against a second process that would resume it. The system lets go of it when this one dies.
+pub(super) fn lock(app: &App, id: &InvestigationId) -> Result<Option<Lock>, Fault> {
+    let directory = app.config.store.with_extension("locks");
+    let path = directory.join(id.as_str());
+    let open = || -> std::io::Result<File> {
+        std::fs::create_dir_all(&directory)?;
+        File::create(&path)
+    };
+    let file = open().map_err(|error| Fault::Failed(format!("can't lock investigation {id}: {error}")))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file, path })),
+        Err(_) => Err(Fault::Usage(format!("investigation {id} is being run by another process"))),
+    }
+}
+
+/// A held investigation.
+pub(super) struct Lock {
+    _file: File,
+    path: PathBuf,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A file that stays is harmless: what counts is the lock on it.
+        let _stays = std::fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,53 @@
+//! The tools, policies and runbooks that are compiled in.
+
+/// A file: its name and its text.
+pub type File = (&'static str, &'static str);
+
+macro_rules! files {
+    ($directory:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../", $directory, "/", $name)))),*]
+    };
+}
+
+/// `tools/*.toml`.
+pub const TOOLS: &[File] = files!("tools":
+    "active_alerts.toml",
+    "compare_logs.toml",
+    "describe_service.toml",
+    "http_check.toml",
+    "list_files.toml",
+    "list_metrics.toml",
+    "list_services.toml",
+    "query_metrics.toml",
+    "read_evidence.toml",
+    "read_file.toml",
+    "read_runbook.toml",
+    "recent_changes.toml",
+    "scrape_metrics.toml",
+    "search_files.toml",
+    "search_logs.toml",
+    "search_runbooks.toml",
+);
+
+/// `policies/*.cedar`.
+pub const POLICIES: &[File] = files!("policies": "reads.cedar");
+
+/// `policies/tests.toml`: what the shipped policies must allow and deny.
+pub const POLICY_CASES: File = ("tests.toml", include_str!("../../policies/tests.toml"));
+
+/// `runbooks/*.md`.
+pub const RUNBOOKS: &[File] = files!("runbooks":
+    "bad-change.md",
+    "certificate-expiry.md",
+    "connection-pool.md",
+    "cpu-saturation.md",
+    "crash-loop.md",
+    "dependency-down.md",
+    "disk-full.md",
+    "error-rate.md",
+    "file-descriptors.md",
+    "latency.md",
+    "memory-growth.md",
+    "queue-backlog.md",
+    "slow-dependency.md",
+);

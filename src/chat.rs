@@ -1,0 +1,3 @@
+//! Where people read and answer.
+
+pub mod terminal;

@@ -1,0 +1,113 @@
+//! What an investigation is doing, line by line, while it does it.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use warrant_kernel::domain::event::{Answered, Asked, Body, Call, Caller, Event};
+use warrant_kernel::domain::result::{Status, ToolResult};
+
+use super::style::{Paint, Role};
+use super::text::{one_line, visible};
+use crate::agent::state::State;
+use crate::agent::trace::Watcher;
+
+/// Prints progress to a stream, usually standard error.
+pub struct Progress<W> {
+    out: Mutex<Out<W>>,
+    paint: Paint,
+    columns: usize,
+}
+
+struct Out<W> {
+    stream: W,
+    /// Whether the cursor stands behind a piece of the model's text.
+    within_text: bool,
+}
+
+impl<W: Write + Send> Progress<W> {
+    /// Progress in so many columns.
+    pub fn new(stream: W, paint: Paint, columns: usize) -> Self {
+        Self { out: Mutex::new(Out { stream, within_text: false }), paint, columns }
+    }
+
+    fn line(&self, role: Role, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let gap = if std::mem::take(&mut out.within_text) { "\n" } else { "" };
+        let shown = one_line(&visible(text), self.columns);
+        // A closed terminal is no reason to end an investigation.
+        let _unseen = writeln!(out.stream, "{gap}{}", self.paint.paint(role, &shown));
+    }
+
+    fn answered(&self, call: &Call, result: &ToolResult) {
+        let what = arguments(call);
+        let took = result.meta.duration_ms;
+        match (&result.error, result.status) {
+            (Some(error), _) => self.line(Role::Careful, &format!("  ✗ {} {what}: {}", call.tool, error.message)),
+            (None, Status::Ok) => {
+                let evidence = result.evidence.map(|id| format!("{id:>4}")).unwrap_or_default();
+                let cut = if result.truncated { ", cut" } else { "" };
+                let cached = if result.meta.cached { ", cached" } else { "" };
+                let rows = result.meta.lines_returned;
+                let text = format!("{evidence}  {} {what}  {rows} rows{cut}{cached}, {took} ms", call.tool);
+                self.line(Role::Faint, &text);
+            }
+            (None, _) => self.line(Role::Careful, &format!("  ? {} {what}", call.tool)),
+        }
+    }
+}
+
+/// A call's arguments as a person would write them: `gateway, since 12:00:00`.
+#[must_use]
+pub fn arguments(call: &Call) -> String {
+    let Ok(serde_json::Value::Object(map)) = serde_json::from_str(&call.arguments) else {
+        return call.arguments.clone();
+    };
+    let shown: Vec<String> = map
+        .iter()
+        .map(|(key, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if key == "service" { value } else { format!("{key} {value}") }
+        })
+        .collect();
+    shown.join(", ")
+}
+
+impl<W: Write + Send> Watcher for Progress<W> {
+    fn event(&self, event: &Event, state: &State) {
+        match &event.body {
+            Body::Opened { run, .. } => {
+                let about = run.service.as_ref().map(|service| format!(" ({service})")).unwrap_or_default();
+                self.line(Role::Heading, &format!("Investigating{about}: {}", run.trigger.text()));
+                self.line(Role::Faint, &format!("investigation {}", run.investigation));
+            }
+            Body::Resumed => self.line(Role::Heading, &format!("Resuming {}", state.run.investigation)),
+            Body::Asked(Asked::Model { turn, .. }) => {
+                let model = state.models.first().map_or("the model", String::as_str);
+                self.line(Role::Faint, &format!("turn {turn}: asking {model}"));
+            }
+            Body::Asked(Asked::Read { call }) => {
+                if call.by == Caller::Sweep && call.number == 1 {
+                    self.line(Role::Faint, "the opening sweep");
+                }
+            }
+            Body::Answered(Answered::Read { result }) => {
+                if let Some(known) = state.calls.iter().find(|known| known.call.id == result.call_id) {
+                    self.answered(&known.call, result);
+                }
+            }
+            Body::Answered(Answered::ModelFailed { message, .. }) => self.line(Role::Bad, message),
+            Body::Answered(Answered::Report { .. }) => {
+                self.line(Role::Faint, "the report went back: not all of its claims stood up");
+            }
+            Body::Answered(Answered::Model { .. }) | Body::Decided { .. } | Body::Reported { .. } => {}
+            Body::Steered { text } | Body::Budget { text, .. } => self.line(Role::Careful, text),
+            Body::Interrupted => self.line(Role::Careful, "interrupted"),
+        }
+    }
+
+    fn delta(&self, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        out.within_text = !text.ends_with('\n');
+        let _unseen = write!(out.stream, "{}", visible(text)).and_then(|()| out.stream.flush());
+    }
+}

@@ -1,0 +1,352 @@
+//! What each command does with its flags.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::CommandFactory;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use warrant::agent::trace::{Unwatched, Watcher};
+use warrant::app::ask::{Ended, Kept, Question, ask};
+use warrant::app::fault::{Fault, counted};
+use warrant::app::{App, check, environment, investigations, policy, runbooks, tools};
+use warrant::chat::terminal::progress::Progress;
+use warrant::chat::terminal::style::{Paint, columns};
+use warrant::chat::terminal::text::visible;
+use warrant::config::{Config, place};
+use warrant::demo::part::serve_part;
+use warrant::demo::run::{Demo, Options};
+use warrant::telemetry;
+use warrant_kernel::domain::name::InvestigationId;
+use warrant_kernel::domain::report::{Outcome, Report};
+use warrant_kernel::domain::run::{Channel, Trigger};
+
+use crate::flags::{
+    AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, PolicyCommand, RunbooksCommand, ToolsCommand,
+};
+use crate::print;
+
+/// Inconclusive.
+const INCONCLUSIVE: u8 = 3;
+
+/// Ended by Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// Runs a command to its exit code.
+pub async fn run(flags: Flags) -> ExitCode {
+    telemetry::begin();
+    match dispatch(flags).await {
+        Ok(code) => ExitCode::from(code),
+        Err(fault) => {
+            let mut text = fault.to_string();
+            let mut next = std::error::Error::source(&fault);
+            while let Some(source) = next {
+                text.push_str(": ");
+                text.push_str(&source.to_string());
+                next = source.source();
+            }
+            eprintln!("warrant: {}", visible(&text));
+            ExitCode::from(fault.exit_code())
+        }
+    }
+}
+
+async fn dispatch(flags: Flags) -> Result<u8, Fault> {
+    let open = |only_model: Option<&str>| open(flags.config.clone(), only_model);
+    match flags.command {
+        Command::Ask(flags) => ask_command(&open(flags.model.as_deref())?, flags).await,
+        Command::Demo(flags) => demo(flags).await,
+        Command::Check(json) => check_command(&open(None)?, json).await,
+        Command::Tools(command) => tools_command(&open(None)?, command).await,
+        Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
+        Command::Investigations(command) => investigations_command(&open(None)?, command).await,
+        Command::Policy(command) => policy_command(&open(None)?, command),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
+            Ok(0)
+        }
+        Command::ShopPart(options) => {
+            serve_part(options).await.map_err(|error| Fault::Failed(error.to_string()))?;
+            Ok(0)
+        }
+    }
+}
+
+fn open(named: Option<PathBuf>, only_model: Option<&str>) -> Result<App, Fault> {
+    let config = Config::load(&place::find(named)?)?;
+    let app = App::open(config, &environment, only_model)?;
+    telemetry::mask_with(app.redactor.clone());
+    for warning in &app.warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(app)
+}
+
+/// A token that the first Ctrl-C fires; the second ends the process at once.
+fn on_interrupt() -> CancellationToken {
+    let cancel = CancellationToken::new();
+    let fired = cancel.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            fired.cancel();
+        }
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+    cancel
+}
+
+fn watcher(json: Json) -> Arc<dyn Watcher> {
+    let stderr = std::io::stderr();
+    // With --json nobody reads along, unless a person's terminal is there to.
+    if json.json && !stderr.is_terminal() {
+        return Arc::new(Unwatched);
+    }
+    let paint = Paint::for_stream(&stderr);
+    Arc::new(Progress::new(stderr, paint, columns()))
+}
+
+async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
+    let question = Question {
+        trigger: Trigger::Question { text: flags.question },
+        service: flags.service,
+        since: flags.since,
+        role: flags.role,
+        channel: Channel::Terminal,
+    };
+    let (id, ended) = ask(app, question, watcher(flags.json), on_interrupt()).await?;
+    Ok(told(&id, ended, flags.json))
+}
+
+/// Prints how an investigation ended.
+fn told(id: &InvestigationId, ended: Ended, json: Json) -> u8 {
+    match ended {
+        Ended::Reported(report) => {
+            if json.json {
+                print::json(&serde_json::json!({ "investigation": id, "report": report }));
+            } else {
+                eprintln!();
+                print::report(&report);
+            }
+            code_of(&report)
+        }
+        Ended::Interrupted(Kept::Whole) => {
+            eprintln!("Interrupted. What was found is kept: warrant investigations resume {id}");
+            INTERRUPTED
+        }
+        Ended::Interrupted(Kept::Lost) => {
+            eprintln!("Interrupted. The trace could not be written, so nothing can be resumed.");
+            INTERRUPTED
+        }
+    }
+}
+
+fn code_of(report: &Report) -> u8 {
+    match report.outcome {
+        Outcome::Confirmed | Outcome::Likely | Outcome::NoFault => 0,
+        Outcome::Inconclusive => INCONCLUSIVE,
+    }
+}
+
+async fn demo(flags: DemoFlags) -> Result<u8, Fault> {
+    let directory = tempfile::Builder::new().prefix("warrant-demo-").tempdir();
+    let mut directory = directory.map_err(|error| Fault::Failed(format!("can't make a directory: {error}")))?;
+    directory.disable_cleanup(flags.keep);
+    let exe = std::env::current_exe().map_err(|error| Fault::Failed(format!("can't find this program: {error}")))?;
+    let options =
+        Options { fault: flags.fault, seed: flags.seed, without: flags.without, dir: directory.path().to_owned(), exe };
+    let quiet = flags.json.json && !std::io::stderr().is_terminal();
+    let tell = |text: &str| {
+        if !quiet {
+            eprintln!("{text}");
+        }
+    };
+    let cancel = on_interrupt();
+    let ended = warrant::demo::run::run(&options, watcher(flags.json), &tell, &cancel).await?;
+    if flags.keep {
+        let dir = directory.path().display();
+        eprintln!("Kept: {dir}\nThe trace: warrant --config {dir}/warrant.toml investigations list");
+    }
+    match ended {
+        Demo::Interrupted => Ok(INTERRUPTED),
+        Demo::Done(done) => {
+            if flags.json.json {
+                print::json(&done);
+            } else {
+                eprintln!();
+                print::report(&done.report);
+            }
+            Ok(code_of(&done.report))
+        }
+    }
+}
+
+async fn check_command(app: &App, json: Json) -> Result<u8, Fault> {
+    let mut tell = |tried: &check::Tried| {
+        if !json.json {
+            print::tried(tried);
+        }
+    };
+    let all = check::check(app, &on_interrupt(), &mut tell).await?;
+    let failed = all.iter().filter(|tried| !tried.ok).count();
+    if json.json {
+        print::json_lines(&all);
+    } else {
+        print::line(&format!("\n{} tried, {failed} to mend.", counted(all.len(), "thing")));
+    }
+    Ok(u8::from(failed > 0))
+}
+
+async fn tools_command(app: &App, command: ToolsCommand) -> Result<u8, Fault> {
+    match command {
+        ToolsCommand::List(json) => {
+            let list = tools::list(app);
+            if json.json {
+                print::json_lines(&list);
+            } else {
+                let rows = list.iter().map(|tool| (print::text(tool, "name"), print::text(tool, "description")));
+                print::rows(&rows.collect::<Vec<_>>());
+                print::line(&format!("\n{}", tools::table(app)));
+            }
+        }
+        ToolsCommand::Show { name, json: _ } => print::json(&tools::show(app, &name)?),
+        ToolsCommand::Call { name, args, role, json: _ } => {
+            let result = tools::call(app, &name, &args, &role, &on_interrupt()).await?;
+            print::json(&result);
+            return Ok(u8::from(!result.ok));
+        }
+    }
+    Ok(0)
+}
+
+fn runbooks_command(app: &App, command: RunbooksCommand) -> u8 {
+    let told = |list: &[Value], json: Json, second: &dyn Fn(&Value) -> String| {
+        if json.json {
+            print::json_lines(list);
+        } else {
+            print::rows(&list.iter().map(|row| (print::text(row, "id"), second(row))).collect::<Vec<_>>());
+        }
+    };
+    match command {
+        RunbooksCommand::List(json) => {
+            told(&runbooks::list(app), json, &|row| {
+                format!("{} ({})", print::text(row, "title"), counted(count(row), "check"))
+            });
+        }
+        RunbooksCommand::Search { text, alert, limit, json } => {
+            let hits = runbooks::search(app, &text, alert.as_deref(), limit);
+            if hits.is_empty() && !json.json {
+                print::line("No runbook fits.");
+            }
+            told(&hits, json, &|row| format!("{} ({})", print::text(row, "title"), print::text(row, "why")));
+        }
+        RunbooksCommand::Lint(json) => {
+            let problems = runbooks::lint(app);
+            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            if json.json {
+                print::json_lines(&lines);
+            } else {
+                for line in &lines {
+                    print::line(line);
+                }
+                let count = counted(app.bench.library.runbooks().len(), "runbook");
+                print::line(&format!("{count}, {} to mend.", lines.len()));
+            }
+            return u8::from(!lines.is_empty());
+        }
+    }
+    0
+}
+
+fn count(row: &Value) -> usize {
+    row.get("checks").and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok()).unwrap_or(0)
+}
+
+async fn investigations_command(app: &App, command: InvestigationsCommand) -> Result<u8, Fault> {
+    match command {
+        InvestigationsCommand::List { limit, json } => {
+            let list = investigations::list(app, limit).await?;
+            if json.json {
+                print::json_lines(&list);
+            } else {
+                let row = |it: &warrant_kernel::store::Summary| {
+                    let outcome = it.outcome.clone().unwrap_or_else(|| "no report yet".to_owned());
+                    let opened = it.opened_at.get(..19).unwrap_or(&it.opened_at);
+                    (it.id.to_string(), format!("{opened}Z {outcome}: {}", it.question))
+                };
+                print::rows(&list.iter().map(row).collect::<Vec<_>>());
+            }
+        }
+        InvestigationsCommand::Show { id, json } => {
+            let (_, events) = investigations::show(app, &id).await?;
+            if json.json {
+                print::json_lines(&events);
+            } else {
+                print::investigation(&events)?;
+            }
+        }
+        InvestigationsCommand::Resume { id, json } => {
+            let (id, ended) = investigations::resume(app, &id, watcher(json), on_interrupt()).await?;
+            return Ok(told(&id, ended, json));
+        }
+        InvestigationsCommand::Replay { id, json } => {
+            let (id, differences) = investigations::replay(app, &id).await?;
+            if json.json {
+                print::json_lines(&differences);
+            } else {
+                for it in &differences {
+                    print::line(&visible(&format!(
+                        "event {}, {}\n  then: {}\n  now:  {}",
+                        it.seq, it.what, it.recorded, it.now
+                    )));
+                }
+                print::line(&format!("{id}: {}.", counted(differences.len(), "difference")));
+            }
+            return Ok(u8::from(!differences.is_empty()));
+        }
+    }
+    Ok(0)
+}
+
+fn policy_command(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
+    match command {
+        PolicyCommand::Check(json) => {
+            let checked = policy::check(app)?;
+            if json.json {
+                print::json(&checked);
+            } else {
+                checked.problems.iter().for_each(|line| print::line(line));
+                let cases = counted(checked.cases, "case");
+                print::line(&format!("policies: {}; {cases}, {} to mend.", checked.policies, checked.problems.len()));
+            }
+            Ok(u8::from(!checked.problems.is_empty()))
+        }
+        PolicyCommand::Explain { tool, args, role, person, groups, json } => {
+            let asked = policy::Asked { tool, arguments: args, role, person, groups };
+            let (target, explained) = policy::explain(app, &asked)?;
+            let ruling = &explained.ruling;
+            if json.json {
+                let policies = explained
+                    .policies
+                    .iter()
+                    .map(|it| serde_json::json!({ "id": it.id, "file": it.file, "line": it.line, "text": it.text }));
+                print::json(&serde_json::json!({
+                    "action": ruling.action, "reason": ruling.reason, "policy_ids": ruling.policy_ids, "target": target,
+                    "policies": policies.collect::<Vec<_>>(), "errors": explained.errors,
+                    "request": explained.request, "entities": explained.entities,
+                }));
+            } else {
+                print::line(&format!("{:?}: {}", ruling.action, visible(&ruling.reason)));
+                print::line(&format!("target: {} {}", target.kind.as_str(), visible(&target.name)));
+                for it in &explained.policies {
+                    print::line(&format!("\n{}:{}  {}\n{}", it.file, it.line, it.id, visible(&it.text)));
+                }
+                explained.errors.iter().for_each(|error| print::line(&visible(error)));
+            }
+            Ok(0)
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The command line as it is written.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use warrant::demo::fault::{Fault, Source};
+use warrant::demo::part::PartOptions;
+
+/// Investigates incidents. Reads are fast. Writes need a warrant.
+#[derive(Debug, Parser)]
+#[command(
+    name = "warrant",
+    version,
+    after_help = "\
+Examples:
+  warrant demo                 a shop breaks, and is investigated here
+  warrant check                tries the config and every source
+  warrant ask \"why is checkout slow?\" --since 30m
+  warrant tools call search_logs --args '{\"service\": \"checkout\"}'
+
+Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
+config; 3 the report is inconclusive; 130 interrupted."
+)]
+pub struct Flags {
+    /// The config. Without it the first there is of: $WARRANT_CONFIG, ./warrant.toml, ~/.config/warrant/warrant.toml,
+    /// /etc/warrant/warrant.toml.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Investigate a question in this terminal.
+    #[command(after_help = "\
+Examples:
+  warrant ask \"why do orders fail?\" --service checkout
+  warrant ask \"what changed?\" --since 2026-01-31T04:00:00Z --model runbook
+  warrant ask \"is anything wrong?\" --role explore --json")]
+    Ask(AskFlags),
+    /// Watch a shop break, and its fault being found. Needs no key, no network, no set-up.
+    #[command(after_help = "\
+Examples:
+  warrant demo
+  warrant demo --fault disk --seed 7
+  warrant demo --fault none --json")]
+    Demo(DemoFlags),
+    /// Try the config and every source that it names, and say what to do about each that fails.
+    Check(Json),
+    /// The tools there are, and calling one.
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// The runbooks there are, and finding one.
+    #[command(subcommand)]
+    Runbooks(RunbooksCommand),
+    /// Past and interrupted investigations.
+    #[command(subcommand)]
+    Investigations(InvestigationsCommand),
+    /// What policy allows, and why.
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Print shell completions.
+    #[command(after_help = "Example:\n  warrant completions bash > /etc/bash_completion.d/warrant")]
+    Completions {
+        /// For which shell.
+        shell: Shell,
+    },
+    /// Runs one service of the demo's shop.
+    #[command(hide = true)]
+    ShopPart(PartOptions),
+}
+
+/// How to print.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Json {
+    /// Print JSON on standard output and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `warrant ask`.
+#[derive(Debug, Args)]
+pub struct AskFlags {
+    /// The question, in any language.
+    pub question: String,
+    /// The service in question. Without it the one that the question names, if it names exactly one.
+    #[arg(long)]
+    pub service: Option<String>,
+    /// How far to look back: `30m`, `2h`, or a time. [default: `investigation.window` of the config, or 1h]
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// What may be seen: `explore` (search and query tools only) or `general-purpose`.
+    #[arg(long, default_value = "general-purpose")]
+    pub role: String,
+    /// Ask only this `[models.NAME]`, or the built-in `runbook`. [default: those of the config, in order]
+    #[arg(long)]
+    pub model: Option<String>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+/// `warrant demo`.
+#[derive(Debug, Args)]
+pub struct DemoFlags {
+    /// What breaks: pool, upstream, disk, certificate or none.
+    #[arg(long, default_value = "pool")]
+    pub fault: Fault,
+    /// Another number moves the fault: file, key, value, line, service and onset.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Take a source away from the investigation: logs, metrics or changes. May be repeated.
+    #[arg(long, value_name = "SOURCE")]
+    pub without: Vec<Source>,
+    /// Keep the shop's files, its config and the trace, and say where they are.
+    #[arg(long)]
+    pub keep: bool,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+/// `warrant tools`.
+#[derive(Debug, Subcommand)]
+pub enum ToolsCommand {
+    /// All tools and the roles that see them.
+    List(Json),
+    /// One tool as JSON: what it is for, its arguments, its limits.
+    Show {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Run one tool, checked and masked as in an investigation, and print the result as JSON.
+    #[command(after_help = "\
+Examples:
+  warrant tools call list_services
+  warrant tools call query_metrics --args '{\"query\": \"up\", \"since\": \"10m ago\"}'")]
+    Call {
+        /// Its name.
+        name: String,
+        /// Its arguments as a JSON object.
+        #[arg(long, default_value = "{}", value_name = "JSON")]
+        args: String,
+        /// The role to call it as: a tool outside the role is as unknown as one that does not exist.
+        #[arg(long, default_value = "general-purpose")]
+        role: String,
+        #[command(flatten)]
+        json: Json,
+    },
+}
+
+/// `warrant runbooks`.
+#[derive(Debug, Subcommand)]
+pub enum RunbooksCommand {
+    /// All runbooks.
+    List(Json),
+    /// The runbooks that fit some words, or an alert; none where none fits well enough.
+    #[command(after_help = "\
+Examples:
+  warrant runbooks search \"no free connections\"
+  warrant runbooks search \"checkout\" --alert ConnectionPoolExhausted")]
+    Search {
+        /// The words.
+        text: String,
+        /// The alert's name.
+        #[arg(long)]
+        alert: Option<String>,
+        /// How many at most.
+        #[arg(long, default_value_t = 5)]
+        limit: usize,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Check that every runbook loads and that its checks can be carried out.
+    Lint(Json),
+}
+
+/// `warrant investigations`.
+#[derive(Debug, Subcommand)]
+pub enum InvestigationsCommand {
+    /// The newest first.
+    List {
+        /// How many at most.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// One investigation: its calls, and its report.
+    Show {
+        /// Its id, or the first or last characters of it.
+        id: String,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Go on with one that was interrupted.
+    Resume {
+        /// Its id, or the first or last characters of it.
+        id: String,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Run the loop over the recorded answers and show what would be decided otherwise today.
+    Replay {
+        /// Its id, or the first or last characters of it.
+        id: String,
+        #[command(flatten)]
+        json: Json,
+    },
+}
+
+/// `warrant policy`.
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Load all policies strictly and run their tests.
+    Check(Json),
+    /// Say what policy would decide on a call, and which policies decide it.
+    #[command(after_help = "\
+Example:
+  warrant policy explain read_file --args '{\"path\": \"etc/app.toml\"}' \\
+    --person alice --group oncall")]
+    Explain {
+        /// The tool.
+        tool: String,
+        /// Its arguments as a JSON object.
+        #[arg(long, default_value = "{}", value_name = "JSON")]
+        args: String,
+        /// The role that would call it.
+        #[arg(long, default_value = "general-purpose")]
+        role: String,
+        /// The person on whose behalf; you, where none is named.
+        #[arg(long)]
+        person: Option<String>,
+        /// A group that the person is in. May be repeated.
+        #[arg(long = "group", requires = "person")]
+        groups: Vec<String>,
+        #[command(flatten)]
+        json: Json,
+    },
+}

@@ -1,0 +1,125 @@
+//! Models in order: when one fails for good, the next is asked.
+//!
+//! What another model would not help with, the end of the investigation and a conversation that is too long, comes back
+//! at once: the loop shortens it. A model that declined, or that keeps getting nowhere, is followed by the next one too.
+//! [`Answer::model`] says who answered in the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::model::{Answer, Message, Model, ModelError, Request, Stop};
+
+/// How long a model that failed for good is left alone while another one answers: each turn would pay its retries.
+const REST: Duration = Duration::from_mins(1);
+
+struct Member {
+    model: Arc<dyn Model>,
+    /// Until when it is left alone, in milliseconds after the list was made.
+    rests_until: AtomicU64,
+}
+
+/// A list of models.
+pub struct List {
+    name: String,
+    members: Vec<Member>,
+    made: Instant,
+}
+
+impl List {
+    /// A list that begins with `first`.
+    #[must_use]
+    pub fn new(first: Arc<dyn Model>, rest: Vec<Arc<dyn Model>>) -> Self {
+        let models: Vec<_> = std::iter::once(first).chain(rest).collect();
+        let name = models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
+        let members = models.into_iter().map(|model| Member { model, rests_until: AtomicU64::new(0) }).collect();
+        Self { name, members, made: Instant::now() }
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Those that are awake in their order, then those that rest: better a doubtful model than none. Of those before
+    /// `first` the conversation has had enough; they stand behind the others.
+    fn order(&self, first: usize) -> Vec<&Member> {
+        let now = self.elapsed();
+        let (enough, others) = self.members.split_at(first.min(self.members.len().saturating_sub(1)));
+        let (awake, resting): (Vec<_>, Vec<_>) =
+            others.iter().chain(enough).partition(|member| member.rests_until.load(Ordering::Relaxed) <= now);
+        awake.into_iter().chain(resting).collect()
+    }
+}
+
+#[async_trait]
+impl Model for List {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn answer(
+        &self,
+        request: Request<'_>,
+        deltas: &UnboundedSender<String>,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ModelError> {
+        let mut errors = Vec::new();
+        let mut declined = None;
+        for member in self.order(idle_answers(request.messages).saturating_sub(1)) {
+            let error = match member.model.answer(request, deltas, cancel).await {
+                // It may well answer another question, so it need not rest.
+                Ok(answer) if answer.stop == Stop::Refused => {
+                    tracing::warn!(model = member.model.name(), "the model declined");
+                    declined = Some(answer);
+                    continue;
+                }
+                Ok(answer) => return Ok(answer),
+                Err(error @ (ModelError::Cancelled | ModelError::ContextOverflow { .. })) => return Err(error),
+                Err(error @ (ModelError::Transient { .. } | ModelError::Permanent { .. })) => error,
+            };
+            let rest = u64::try_from(REST.as_millis()).unwrap_or(u64::MAX);
+            member.rests_until.store(self.elapsed().saturating_add(rest), Ordering::Relaxed);
+            if self.members.len() > 1 {
+                tracing::warn!(model = member.model.name(), %error, "the model failed for good");
+            }
+            errors.push(error);
+        }
+        declined.map_or_else(|| Err(self.all_failed(errors)), Ok)
+    }
+}
+
+/// Answers at the end of the conversation that called nothing and were told so. One is a slip; then the next model is
+/// asked.
+fn idle_answers(messages: &[Message]) -> usize {
+    let mut newest_first = messages.iter().rev();
+    let mut count = 0;
+    while let (Some(Message::User { .. }), Some(Message::Assistant { calls, .. })) =
+        (newest_first.next(), newest_first.next())
+    {
+        if !calls.is_empty() {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+impl List {
+    fn all_failed(&self, mut errors: Vec<ModelError>) -> ModelError {
+        if errors.len() == 1
+            && let Some(only) = errors.pop()
+        {
+            return only;
+        }
+        let message = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        ModelError::Permanent { model: self.name.clone(), message: format!("no model answered: {message}") }
+    }
+}
+
+#[cfg(test)]
+mod tests;

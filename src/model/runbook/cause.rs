@@ -1,0 +1,150 @@
+//! Which candidate explains the trouble best, and which change brought it about.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use warrant_kernel::domain::name::{EvidenceId, ServiceName};
+use warrant_toolbox::runbook::document::Shows;
+use warrant_toolbox::runbook::expect::Verdict;
+
+use super::checks::{self, Checked};
+use super::choose::Candidate;
+use super::scene::Scene;
+
+/// A change may be recorded this many seconds after the first sign of what it did.
+const SLACK_S: i64 = 5;
+
+/// A changed place that fits a runbook's mechanism.
+#[derive(Debug, Clone)]
+pub(super) struct Change<'a> {
+    pub(super) evidence: EvidenceId,
+    pub(super) row: &'a Value,
+    pub(super) at: Timestamp,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+        self.row.get(key).and_then(Value::as_str)
+    }
+
+    pub(super) fn line(&self) -> Option<u64> {
+        self.row.get("line").and_then(Value::as_u64)
+    }
+
+    /// The lines before or after, without their indentation.
+    pub(super) fn lines(&self, key: &str) -> String {
+        let lines = self.row.get(key).and_then(Value::as_array);
+        let texts = lines.into_iter().flatten().filter_map(Value::as_str).map(str::trim);
+        texts.collect::<Vec<_>>().join(" / ")
+    }
+}
+
+/// A candidate with how its checks came out.
+#[derive(Debug, Clone)]
+pub(super) struct Weighed<'a> {
+    pub(super) candidate: Candidate<'a>,
+    pub(super) checked: Vec<Checked<'a>>,
+    pub(super) change: Option<Change<'a>>,
+    /// Another service in scope that a held cause points at: that one has to be explained, not this one.
+    pub(super) blamed: Option<ServiceName>,
+}
+
+impl<'a> Weighed<'a> {
+    pub(super) fn held(&self) -> impl Iterator<Item = &Checked<'a>> {
+        self.checked.iter().filter(|checked| checked.verdict == Verdict::Held)
+    }
+
+    pub(super) fn failed(&self) -> impl Iterator<Item = &Checked<'a>> {
+        self.checked.iter().filter(|checked| checked.verdict == Verdict::Failed)
+    }
+
+    pub(super) fn cause(&self) -> Option<&Checked<'a>> {
+        self.held().find(|checked| checked.check.shows == Shows::Cause)
+    }
+
+    /// Whether it says why: a check that establishes the cause, or a change that fits the mechanism.
+    pub(super) fn explains(&self) -> bool {
+        self.blamed.is_none() && self.held().next().is_some() && (self.cause().is_some() || self.change.is_some())
+    }
+
+    /// Better explanations are greater: those deeper down, with a change, with a cause, with more that held.
+    fn rank(&self, scene: &Scene<'_>) -> (bool, usize, bool, bool, usize) {
+        let depth = scene.depth(&self.candidate.service).unwrap_or(0);
+        (self.explains(), depth, self.change.is_some(), self.cause().is_some(), self.held().count())
+    }
+}
+
+/// All candidates of which something held, the best explanation first, and those of which nothing did.
+pub(super) fn weigh<'a>(scene: &Scene<'a>, candidates: &[Candidate<'a>]) -> (Vec<Weighed<'a>>, Vec<Weighed<'a>>) {
+    let (mut held, failed): (Vec<_>, Vec<_>) = candidates
+        .iter()
+        .map(|candidate| {
+            let checked = checks::judged(scene, candidate);
+            let has_cause = checked.iter().any(|it| it.verdict == Verdict::Held && it.check.shows == Shows::Cause);
+            // A cause that was measured needs no change to explain it; one near it may be chance.
+            let change = if has_cause { None } else { change(scene, candidate) };
+            let blamed = checked.iter().find_map(|checked| blamed(scene, candidate, checked));
+            Weighed { candidate: candidate.clone(), checked, change, blamed }
+        })
+        .partition(|weighed: &Weighed<'_>| weighed.held().next().is_some());
+    held.sort_by_key(|weighed| std::cmp::Reverse(weighed.rank(scene)));
+    (held, failed)
+}
+
+/// Another service in scope that a held cause points at: the peer in the labels beside the value, or in the lines found.
+fn blamed(scene: &Scene<'_>, candidate: &Candidate<'_>, checked: &Checked<'_>) -> Option<ServiceName> {
+    if checked.verdict != Verdict::Held || checked.check.shows != Shows::Cause {
+        return None;
+    }
+    let others = scene.places.iter().map(|place| &place.service).filter(|service| **service != candidate.service);
+    if let Some(peer) = peer(checked) {
+        return others.into_iter().find(|service| service.as_str() == peer).cloned();
+    }
+    let lines = checked.data?.pointer("/lines")?.as_array()?;
+    let line = lines.first()?.as_str()?;
+    let message = message_of(line);
+    let words: Vec<&str> = message.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))).collect();
+    others.into_iter().find(|service| words.contains(&service.as_str())).cloned()
+}
+
+/// The peer that the labels beside the judged value name.
+pub(super) fn peer<'a>(checked: &Checked<'a>) -> Option<&'a str> {
+    let (beside, _) = checked.check.expect.at.rsplit_once('/')?;
+    let labels = checked.data?.pointer(beside)?.get("labels")?;
+    ["server_address", "peer_service", "upstream", "destination"]
+        .into_iter()
+        .find_map(|label| labels.get(label).and_then(Value::as_str))
+}
+
+/// The message of a log line, without fields that name the service itself.
+fn message_of(line: &str) -> String {
+    let json = line.find('{').and_then(|start| line.get(start..));
+    let parsed: Option<Value> = json.and_then(|json| serde_json::from_str(json).ok());
+    let message = parsed.as_ref().and_then(|fields| {
+        ["msg", "message"].into_iter().find_map(|key| fields.get(key).and_then(Value::as_str)).map(str::to_owned)
+    });
+    message.unwrap_or_else(|| line.to_owned())
+}
+
+/// The latest change of the service, not later than the onset, that the runbook's mechanism could have come from.
+fn change<'a>(scene: &Scene<'a>, candidate: &Candidate<'a>) -> Option<Change<'a>> {
+    let words = &candidate.runbook.change_words;
+    if words.is_empty() {
+        return None;
+    }
+    let onset = scene.onset(&candidate.service).or_else(|| scene.first_onset());
+    let in_time = |at: Timestamp| onset.is_none_or(|onset| at.duration_since(onset).as_secs() <= SLACK_S);
+    scene
+        .changes()
+        .into_iter()
+        .filter_map(|(evidence, row)| {
+            let at = row.get("at")?.as_str()?.parse().ok()?;
+            Some(Change { evidence, row, at })
+        })
+        .filter(|change| change.text("service") == Some(candidate.service.as_str()) && in_time(change.at))
+        .filter(|change| {
+            let key = change.text("key").unwrap_or_default();
+            let place = format!("{key} {} {}", change.lines("before"), change.lines("after")).to_lowercase();
+            words.iter().any(|word| place.contains(word.as_str()))
+        })
+        .max_by_key(|change| change.at)
+}

@@ -1,0 +1,15 @@
+//! The integration tests, one module a topic, in one binary.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests are the outside world: they start the program and know what time it is"
+)]
+
+#[path = "../support/model_server.rs"]
+mod model_server;
+
+mod models;
+
+mod investigation;
+
+mod shop;
