@@ -151,10 +151,13 @@ fn opening(state: &State) -> String {
     text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
     text.push("\nThe opening sweep:\n".to_owned());
     for (call, shown) in sweep_shown(state) {
-        text.push(format!("
+        text.push(format!(
+            "
 {}
 {shown}
-", heading(call)));
+",
+            heading(call)
+        ));
     }
     for note in &state.opening_notes {
         text.push(format!("\n{note}\n"));
