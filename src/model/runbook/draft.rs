@@ -34,7 +34,10 @@ pub(super) fn write(scene: &Scene<'_>, candidates: &[Candidate<'_>]) -> Draft {
     let summary = match (&root_cause, findings.first()) {
         (Some(cause), _) => format!("{} {cause}", opening(scene)),
         (None, Some(_)) => format!("{} No cause was established.", opening(scene)),
-        (None, None) => "Nothing out of the ordinary was found in the signals looked at.".to_owned(),
+        (None, None) if scene.saw_signals() => {
+            "Nothing out of the ordinary was found in the signals looked at.".to_owned()
+        }
+        (None, None) => "No signal could be looked at: no logs and no health URL were read.".to_owned(),
     };
     Draft {
         summary,
