@@ -18,7 +18,7 @@ mod failing;
 
 mod budgets;
 
-mod reports;
+mod together;
 
 mod context;
 
@@ -252,6 +252,14 @@ pub fn results(events: &[Event]) -> Vec<ToolResult> {
     state.calls.iter().map(|known| known.result.clone().unwrap()).collect()
 }
 
+/// The result that an event records.
+pub fn result_of(event: &Event) -> Option<ToolResult> {
+    match &event.body {
+        Body::Answered(Answered::Read { result }) => Some((**result).clone()),
+        _ => None,
+    }
+}
+
 /// Keeps every event.
 #[derive(Default)]
 pub struct Keeping(pub Mutex<Vec<Event>>);
@@ -277,15 +285,6 @@ pub fn told(body: &Value) -> Vec<String> {
         }
     }
     all
-}
-
-/// The messages with which reports went back.
-pub fn returned(events: &[Event]) -> Vec<String> {
-    let message = |event: &Event| match &event.body {
-        Body::Answered(Answered::Report { message, .. }) => Some(message.clone()),
-        _ => None,
-    };
-    events.iter().filter_map(message).collect()
 }
 
 /// Many calls of one tool.

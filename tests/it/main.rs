@@ -16,4 +16,8 @@ mod shipped;
 
 mod investigation;
 
+mod demo;
+
+mod traces;
+
 mod shop;

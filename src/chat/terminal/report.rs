@@ -126,9 +126,10 @@ impl Page {
         self.heading("Evidence");
         for exhibit in &report.evidence {
             let source = exhibit.source.as_deref().map(|source| format!("  [{source}]")).unwrap_or_default();
-            let room = self.columns.saturating_sub(8);
-            let line = one_line(&visible(&format!("{}{source}", exhibit.call)), room);
-            self.line(&format!("  {:<4}  {line}", exhibit.evidence.to_string()));
+            // Where it came from is worth more than the end of long arguments.
+            let room = self.columns.saturating_sub(8 + unicode_width::UnicodeWidthStr::width(source.as_str()));
+            let call = one_line(&visible(&exhibit.call), room);
+            self.line(&format!("  {:<4}  {call}{source}", exhibit.evidence.to_string()));
         }
     }
 }

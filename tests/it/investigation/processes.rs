@@ -55,7 +55,7 @@ async fn silent_at(script: &[Turn], at: usize) -> ModelServer {
     serve(turns).await
 }
 
-async fn signal(child: &Child, name: &str) {
+pub async fn signal(child: &Child, name: &str) {
     let pid = child.id().unwrap().to_string();
     let sent = tokio::process::Command::new("kill").args([name, &pid]).status().await.unwrap();
     assert!(sent.success());
