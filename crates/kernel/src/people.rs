@@ -29,7 +29,9 @@ pub struct People(BTreeMap<PersonId, Person>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NobodyError {
     /// Nobody claims the user, and its name can't be a person's.
-    #[error("nobody claims the user `{user}`, and that is no name for a person; write `users = [\"{user}\"]` under one")]
+    #[error(
+        "nobody claims the user `{user}`, and that is no name for a person; write `users = [\"{user}\"]` under one"
+    )]
     Name {
         /// The user, as far as it is shown.
         user: String,
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_user_is_whoever_claims_it() {
-        let people = People::new(people("[ann]\ngroups = [\"sre\"]\nusers = [\"a.smith\", \"a.smith\"]\n[bob]\n")).unwrap();
+        let people =
+            People::new(people("[ann]\ngroups = [\"sre\"]\nusers = [\"a.smith\", \"a.smith\"]\n[bob]\n")).unwrap();
         let ann = people.requester("a.smith").unwrap();
         assert_eq!((ann.person.as_str(), ann.groups), ("ann", vec!["sre".to_owned()]));
         let other = people.requester("carol").unwrap();
@@ -110,13 +113,13 @@ mod tests {
     #[test]
     fn nobody_passes_for_a_person_by_the_name_of_their_user() {
         let people = People::new(people("[ann]\nusers = [\"a.smith\"]\n")).unwrap();
-        insta::assert_snapshot!(people.requester("ann").unwrap_err(), @"");
-        insta::assert_snapshot!(people.requester("$(id)").unwrap_err(), @"");
+        insta::assert_snapshot!(people.requester("ann").unwrap_err(), @r#"`[people.ann]` does not claim the user `ann`; if they are the same, write `users = ["ann"]` there"#);
+        insta::assert_snapshot!(people.requester("$(id)").unwrap_err(), @r#"nobody claims the user `$(id)`, and that is no name for a person; write `users = ["$(id)"]` under one"#);
     }
 
     #[test]
     fn a_user_belongs_to_one_person() {
         let two = people("[ann]\nusers = [\"shared\"]\n[bob]\nusers = [\"shared\"]\n");
-        insta::assert_snapshot!(People::new(two).unwrap_err(), @"");
+        insta::assert_snapshot!(People::new(two).unwrap_err(), @"`[people.ann]` and `[people.bob]` both claim the user `shared`");
     }
 }

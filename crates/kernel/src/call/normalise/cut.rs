@@ -221,8 +221,7 @@ fn shorten(value: &Value, limits: Limits, is_cut: &mut bool) -> Value {
 
 fn shorten_fields(map: &Map<String, Value>, limits: Limits, is_cut: &mut bool) -> Map<String, Value> {
     let all = map.iter().take(limits.fields());
-    let mut part: Map<String, Value> =
-        all.map(|(key, inner)| (key.clone(), shorten(inner, limits, is_cut))).collect();
+    let mut part: Map<String, Value> = all.map(|(key, inner)| (key.clone(), shorten(inner, limits, is_cut))).collect();
     let more = map.len() - part.len();
     if more > 0 {
         *is_cut = true;

@@ -137,8 +137,11 @@ async fn what_was_kept_is_paged_as_the_whole_masked_output() {
     store.append(&run.investigation, &[], Some(&kept)).await.unwrap();
     let masked = scene.redactor.redact_lines(&all).unwrap().lines;
     let mut paged = Vec::new();
-    while let Some(page) =
-        store.page(&run.investigation, kept.evidence, paged.len() as u64, 77).await.unwrap().filter(|page| !page.part.rows.is_empty())
+    while let Some(page) = store
+        .page(&run.investigation, kept.evidence, paged.len() as u64, 77)
+        .await
+        .unwrap()
+        .filter(|page| !page.part.rows.is_empty())
     {
         assert_eq!((page.total, page.part.summary), (500, json!({ "service": "checkout" })));
         paged.extend(page.part.rows);
