@@ -34,7 +34,7 @@ pub enum DatabaseError {
         source: std::io::Error,
     },
     /// It could not be opened.
-    #[error("can't open the store `{path}`; check that its directory exists and may be written")]
+    #[error("can't open the store `{path}`; check that the file is a store of Warrant's and may be written")]
     Open {
         /// The store's file.
         path: PathBuf,

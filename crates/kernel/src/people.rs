@@ -113,13 +113,13 @@ mod tests {
     #[test]
     fn nobody_passes_for_a_person_by_the_name_of_their_user() {
         let people = People::new(people("[ann]\nusers = [\"a.smith\"]\n")).unwrap();
-        insta::assert_snapshot!(people.requester("ann").unwrap_err(), @"");
-        insta::assert_snapshot!(people.requester("$(id)").unwrap_err(), @"");
+        insta::assert_snapshot!(people.requester("ann").unwrap_err(), @r#"`[people.ann]` does not claim the user `ann`; if they are the same, write `users = ["ann"]` there"#);
+        insta::assert_snapshot!(people.requester("$(id)").unwrap_err(), @r#"nobody claims the user `$(id)`, and that is no name for a person; write `users = ["$(id)"]` under one"#);
     }
 
     #[test]
     fn a_user_belongs_to_one_person() {
         let two = people("[ann]\nusers = [\"shared\"]\n[bob]\nusers = [\"shared\"]\n");
-        insta::assert_snapshot!(People::new(two).unwrap_err(), @"");
+        insta::assert_snapshot!(People::new(two).unwrap_err(), @"`[people.ann]` and `[people.bob]` both claim the user `shared`");
     }
 }

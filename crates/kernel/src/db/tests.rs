@@ -47,7 +47,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
     database.close().await;
     let before = std::fs::read(&path).unwrap();
     let error = Database::open(&path).await.unwrap_err();
-    insta::assert_snapshot!(told(&error, directory.path()), @"");
+    insta::assert_snapshot!(told(&error, directory.path()), @"the store `DIR/w.db` has schema 99, this program knows up to 1; use the newer program");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
@@ -90,6 +90,10 @@ async fn what_can_not_be_opened_is_told_with_its_cause() {
     for path in [at("text.db"), at("directory.db"), at("text.db/below.db")] {
         all.push(told(&Database::open(&path).await.unwrap_err(), directory.path()));
     }
-    insta::assert_snapshot!(all.join("\n"), @"");
+    insta::assert_snapshot!(all.join("\n"), @r"
+    can't open the store `DIR/text.db`; check that the file is a store of Warrant's and may be written: error returned from database: (code: 26) file is not a database: (code: 26) file is not a database
+    can't create the store `DIR/directory.db` for its owner alone; check who owns the file and its directory: Is a directory (os error 21)
+    can't create the directory of the store `DIR/text.db/below.db`: File exists (os error 17)
+    ");
     assert!(std::fs::read_to_string(at("text.db")).unwrap().starts_with("this is no database"));
 }

@@ -96,7 +96,7 @@ async fn events_come_back_as_they_were_written() {
     assert_eq!(place.store.events(&id("one")).await.unwrap(), [first, more].concat());
     assert_eq!(place.store.mask_key(&id("one")).await.unwrap(), [7; 32]);
     assert_eq!(place.store.events(&id("three")).await.unwrap(), []);
-    insta::assert_snapshot!(told(&place.store.mask_key(&id("three")).await.unwrap_err()), @"");
+    insta::assert_snapshot!(told(&place.store.mask_key(&id("three")).await.unwrap_err()), @"there is no investigation `three`; `warrant investigations list` shows those there are");
 }
 
 #[tokio::test]
@@ -105,13 +105,13 @@ async fn an_append_is_written_whole_or_not_at_all() {
     place.store.append(&id("one"), &steered(0, &["a", "b"]), None).await.unwrap();
     // Another writer was here: the second event collides, so neither the first nor the output may stay.
     let error = place.store.append(&id("one"), &steered(1, &["c", "d"]), Some(&kept(2))).await.unwrap_err();
-    insta::assert_snapshot!(told(&error), @"");
+    insta::assert_snapshot!(told(&error), @"the trace could not be appended to: error returned from database: (code: 1555) UNIQUE constraint failed: event.investigation, event.seq: (code: 1555) UNIQUE constraint failed: event.investigation, event.seq");
     let late = [steered(2, &["c"]), steered(0, &["a"])].concat();
     place.store.append(&id("one"), &late, Some(&kept(2))).await.unwrap_err();
     assert_eq!(place.store.events(&id("one")).await.unwrap().len(), 2);
     assert_eq!(place.store.page(&id("one"), EvidenceId::nth(3), 0, 9).await.unwrap(), None);
     let nowhere = place.store.append(&id("nowhere"), &steered(0, &["a"]), None).await.unwrap_err();
-    insta::assert_snapshot!(told(&nowhere), @"");
+    insta::assert_snapshot!(told(&nowhere), @"the trace could not be appended to: error returned from database: (code: 787) FOREIGN KEY constraint failed: (code: 787) FOREIGN KEY constraint failed");
 }
 
 #[tokio::test]
@@ -151,7 +151,17 @@ async fn an_investigation_is_found_by_either_end_of_its_id() {
     for text in ["0195aaaa", "2222", "111", "", "0195%", "x%y-", "____", "0195aaaa-1111-", "' OR 1=1 --"] {
         told.push(find(text).await);
     }
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r"
+    `0195aaaa` is the beginning or the end of several investigation ids; write more of it
+    `2222` is the beginning or the end of several investigation ids; write more of it
+    there is no investigation `111`; `warrant investigations list` shows those there are
+    there is no investigation ``; `warrant investigations list` shows those there are
+    there is no investigation `0195%`; `warrant investigations list` shows those there are
+    there is no investigation `x%y-`; `warrant investigations list` shows those there are
+    there is no investigation `____`; `warrant investigations list` shows those there are
+    there is no investigation `0195aaaa-1111-`; `warrant investigations list` shows those there are
+    there is no investigation `' OR 1=1 --`; `warrant investigations list` shows those there are
+    ");
 }
 
 #[tokio::test]
@@ -160,7 +170,18 @@ async fn the_newest_stand_first() {
     let ids = |all: Vec<super::Summary>| all.iter().map(|found| found.id.to_string()).collect::<Vec<_>>();
     assert_eq!(ids(place.store.list(10).await.unwrap()), ["c", "a", "b"]);
     assert_eq!(ids(place.store.list(2).await.unwrap()), ["c", "a"]);
-    insta::assert_json_snapshot!(place.store.list(1).await.unwrap(), @"");
+    insta::assert_json_snapshot!(place.store.list(1).await.unwrap(), @r#"
+    [
+      {
+        "id": "c",
+        "opened_at": "2026-03-01T12:02:00Z",
+        "question": "why c",
+        "service": "checkout",
+        "ended_at": null,
+        "outcome": null
+      }
+    ]
+    "#);
 }
 
 #[tokio::test]
@@ -172,7 +193,10 @@ async fn a_full_disk_and_a_read_only_one_are_errors_and_what_was_there_stays() {
     place.sql("PRAGMA max_page_count = 100000").await;
     place.sql("PRAGMA query_only = 1").await;
     let closed = place.store.append(&id("one"), &steered(1, &["b"]), None).await.unwrap_err();
-    insta::assert_snapshot!([told(&full), told(&closed)].join("\n"), @"");
+    insta::assert_snapshot!([told(&full), told(&closed)].join("\n"), @r"
+    the trace could not be appended to: error returned from database: (code: 13) database or disk is full: (code: 13) database or disk is full
+    the trace could not be appended to: error returned from database: (code: 8) attempt to write a readonly database: (code: 8) attempt to write a readonly database
+    ");
     assert_eq!(place.store.events(&id("one")).await.unwrap(), steered(0, &["a"]));
     place.sql("PRAGMA query_only = 0").await;
     place.store.append(&id("one"), &steered(1, &["b"]), None).await.unwrap();

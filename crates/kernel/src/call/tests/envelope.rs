@@ -20,8 +20,43 @@ async fn the_model_sees_the_envelope_and_the_trace_sees_the_rest() {
         Ok(output)
     }));
     let result = scene.look().await;
-    insta::assert_json_snapshot!(result.for_model(), @"");
-    insta::assert_json_snapshot!(result.meta, { ".duration_ms" => "[ms]" }, @"");
+    insta::assert_json_snapshot!(result.for_model(), @r#"
+    {
+      "status": "ok",
+      "evidence": "E7",
+      "origin": "log",
+      "truncated": true,
+      "hint": "840 older lines; ask with an earlier `until`; the whole is evidence E7: `read_evidence` pages through it",
+      "data": {
+        "service": "checkout",
+        "lines": [
+          "line 0: password=[secret:password_kv:326eb4] refused",
+          "line 1: password=[secret:password_kv:326eb4] refused",
+          "line 2: password=[secret:password_kv:326eb4] refused",
+          "line 3: password=[secret:password_kv:326eb4] refused",
+          "[... 52 rows left out here: E7 from row 4 ...]",
+          "line 56: password=[secret:password_kv:326eb4] refused",
+          "line 57: password=[secret:password_kv:326eb4] refused",
+          "line 58: password=[secret:password_kv:326eb4] refused",
+          "line 59: password=[secret:password_kv:326eb4] refused"
+        ]
+      }
+    }
+    "#);
+    insta::assert_json_snapshot!(result.meta, { ".duration_ms" => "[ms]" }, @r#"
+    {
+      "source": "files:shop",
+      "origin": "log",
+      "lines_returned": 8,
+      "lines_matched": 900,
+      "duration_ms": "[ms]",
+      "output_chars": 525,
+      "redactions": 60,
+      "cached": false,
+      "captured": true,
+      "side_effects": []
+    }
+    "#);
     let whole = &scene.log.wholes.lock().unwrap()[0];
     assert_eq!((whole.rows.len(), whole.evidence), (60, EvidenceId::nth(7)));
 }
@@ -29,7 +64,21 @@ async fn the_model_sees_the_envelope_and_the_trace_sees_the_rest() {
 #[tokio::test]
 async fn an_output_that_fits_is_not_truncated() {
     let result = Scene::new(Says(|| Ok(lines(["one", "two"])))).look().await;
-    insta::assert_json_snapshot!(result.for_model(), @"");
+    insta::assert_json_snapshot!(result.for_model(), @r#"
+    {
+      "status": "ok",
+      "evidence": "E7",
+      "origin": "log",
+      "truncated": false,
+      "data": {
+        "service": "checkout",
+        "lines": [
+          "one",
+          "two"
+        ]
+      }
+    }
+    "#);
 }
 
 #[tokio::test]

@@ -33,7 +33,26 @@ async fn an_unknown_tool_is_told_with_what_it_may_have_meant() {
     let (scene, ran) = unused();
     let near = scene.call("lok", GOOD).await;
     let far = scene.call("restart_everything", GOOD).await;
-    insta::assert_json_snapshot!([told(&near), told(&far)], @"");
+    insta::assert_json_snapshot!([told(&near), told(&far)], @r#"
+    [
+      {
+        "status": "error",
+        "error": {
+          "code": "UNKNOWN_TOOL",
+          "message": "there is no tool `lok`; did you mean `look`?",
+          "retryable": false
+        }
+      },
+      {
+        "status": "error",
+        "error": {
+          "code": "UNKNOWN_TOOL",
+          "message": "there is no tool `restart_everything`; there are: brief, look",
+          "retryable": false
+        }
+      }
+    ]
+    "#);
     assert_eq!(near.meta.trace_reason, None);
     assert_eq!((ran.load(Ordering::SeqCst), scene.decisions().len()), (0, 0));
     assert_eq!(scene.log.results.lock().unwrap().len(), 2);
@@ -57,7 +76,18 @@ async fn all_that_is_wrong_with_arguments_is_told_at_once() {
     let wrong = r#"{"servise": "checkout", "since": "soon", "limit": "many", "level": "eror", "a/b": 1}"#;
     let senseless = r#"{"service": "checkot", "since": "in 3 days", "limit": 0}"#;
     let both = [scene.call("look", wrong).await, scene.call("look", senseless).await];
-    insta::assert_snapshot!(both.map(|result| result.error.unwrap().message).join("\n\n"), @"");
+    insta::assert_snapshot!(both.map(|result| result.error.unwrap().message).join("\n\n"), @r"
+    /a~1b: unknown field; `look` takes `level`, `limit`, `service` and `since`
+    /level: `eror` is none of `error` and `warn`; did you mean `error`?
+    /limit: must be a whole number, and is a text: `many`
+    /service: is missing: Which.
+    /servise: unknown field; did you mean `service`?
+    /since: `soon` is not a time; write RFC 3339 as in `2026-01-31T04:05:00Z`, or `15m ago`, or `now`
+
+    /limit: `0` is below the least, 1
+    /service: there is no service `checkot`; did you mean `checkout`?
+    /since: `in 3 days` is not a time; write RFC 3339 as in `2026-01-31T04:05:00Z`, or `15m ago`, or `now`
+    ");
     assert_eq!((ran.load(Ordering::SeqCst), scene.decisions().len()), (0, 0));
 }
 
@@ -72,7 +102,14 @@ async fn ap_27_lm_05_malformed_arguments_are_quoted_and_never_become_an_empty_ob
         assert_eq!(error(&result), (Status::Error, ErrorCode::InvalidArguments, None));
         told.push(result.error.unwrap().message);
     }
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    the arguments are empty; send a JSON object, `{}` where the tool needs none
+    the arguments are not JSON: EOF while parsing an object, line 1 column 1, after `{`, where the text ends; send one complete JSON object
+    the arguments are an array; send a JSON object such as `{"service": "checkout"}`
+    the arguments are not JSON: trailing comma, line 1 column 24, between `{"service": "checkout",` and `}`; send one complete JSON object
+    the arguments are not JSON: the field `service` stands twice, line 1 column 26, between `{"service": "a", "service` and `": "b"}`; send one complete JSON object
+    the arguments are null; send a JSON object such as `{"service": "checkout"}`
+    "#);
     assert_eq!((ran.load(Ordering::SeqCst), scene.decisions().len()), (0, 0));
 }
 
@@ -87,7 +124,26 @@ async fn a_denial_names_the_policies_that_decided() {
     let nothing = "@id(\"nobody\") permit (principal, action, resource == Service::\"elsewhere\");";
     let unpermitted = Scene::with(Says(|| Ok(lines(["x"]))), "max_chars = 600, keep = \"full\"", nothing);
     let by_default = unpermitted.look().await;
-    insta::assert_json_snapshot!([told(&by_policy), told(&by_default)], @"");
+    insta::assert_json_snapshot!([told(&by_policy), told(&by_default)], @r#"
+    [
+      {
+        "status": "denied",
+        "error": {
+          "code": "POLICY_DENIED",
+          "message": "checkout is under audit (decided by not-checkout)",
+          "retryable": false
+        }
+      },
+      {
+        "status": "denied",
+        "error": {
+          "code": "POLICY_DENIED",
+          "message": "no policy permits `look` (read) for role `explore` (decided by default-deny)",
+          "retryable": false
+        }
+      }
+    ]
+    "#);
     let decision = &forbidden.decisions()[0];
     assert_eq!(
         (decision.action, decision.policy_ids.as_slice()),
@@ -104,7 +160,17 @@ async fn a_policy_that_can_not_be_evaluated_denies_and_says_so() {
     );
     let scene = Scene::with(Says(|| Ok(lines(["x"]))), "max_chars = 600, keep = \"full\"", &overflows);
     let result = scene.look().await;
-    insta::assert_json_snapshot!(told(&result), @"");
+    insta::assert_json_snapshot!(told(&result), @r#"
+    {
+      "status": "denied",
+      "error": {
+        "code": "POLICY_DENIED",
+        "reason": "POLICY_ERROR",
+        "message": "policy `overflows` could not be evaluated, so the answer is no (decided by overflows)",
+        "retryable": false
+      }
+    }
+    "#);
     assert_eq!(scene.decisions()[0].policy_ids, ["overflows"]);
 }
 
@@ -123,7 +189,45 @@ async fn what_a_source_says_keeps_its_reason() {
         assert_eq!(scene.decisions()[0].action, Action::Allow);
         all.push(told(&result));
     }
-    insta::assert_json_snapshot!(all, @"");
+    insta::assert_json_snapshot!(all, @r#"
+    [
+      {
+        "status": "error",
+        "error": {
+          "code": "BACKEND_ERROR",
+          "reason": "UNREACHABLE",
+          "message": "refused; is it up?",
+          "retryable": true
+        }
+      },
+      {
+        "status": "error",
+        "error": {
+          "code": "BACKEND_ERROR",
+          "reason": "BAD_ANSWER",
+          "message": "no JSON",
+          "retryable": false
+        }
+      },
+      {
+        "status": "error",
+        "error": {
+          "code": "INVALID_ARGUMENTS",
+          "reason": "QUERY_INVALID",
+          "message": "1:3: unexpected `)`",
+          "retryable": false
+        }
+      },
+      {
+        "status": "cancelled",
+        "error": {
+          "code": "CANCELLED",
+          "message": "ended on request before it was done",
+          "retryable": false
+        }
+      }
+    ]
+    "#);
 }
 
 #[tokio::test]
@@ -160,7 +264,19 @@ async fn rd_12_nothing_passes_a_redactor_that_is_out_of_order() {
         assert!(scene.log.wholes.lock().unwrap().is_empty());
     }
     let result = scenes[0].look().await;
-    insta::assert_json_snapshot!(result.for_model(), @"");
+    insta::assert_json_snapshot!(result.for_model(), @r#"
+    {
+      "status": "error",
+      "origin": "warrant",
+      "truncated": false,
+      "error": {
+        "code": "BACKEND_ERROR",
+        "reason": "REDACTION_FAILED",
+        "message": "the reason could not be checked for secrets, so it is not shown",
+        "retryable": false
+      }
+    }
+    "#);
 }
 
 #[tokio::test]

@@ -69,7 +69,16 @@ async fn a_timeout_ends_the_work_and_is_no_denial() {
         assert_eq!(result.status, Status::Timeout);
         assert!(result.meta.duration_ms >= 50, "{}", result.meta.duration_ms);
         assert_eq!(scene.decisions()[0].action, Action::Allow);
-        insta::allow_duplicates! { insta::assert_json_snapshot!(told(&result), @""); }
+        insta::allow_duplicates! { insta::assert_json_snapshot!(told(&result), @r#"
+        {
+          "status": "timeout",
+          "error": {
+            "code": "TIMEOUT",
+            "message": "ended after 0.05 s without an answer; ask for less, or look elsewhere",
+            "retryable": true
+          }
+        }
+        "#); }
     }
 }
 
@@ -85,7 +94,16 @@ async fn a_cancel_ends_the_work() {
         };
         let (result, heard) = tokio::join!(scene.look(), ends);
         assert_eq!(heard, Some(end));
-        insta::allow_duplicates! { insta::assert_json_snapshot!(told(&result), @""); }
+        insta::allow_duplicates! { insta::assert_json_snapshot!(told(&result), @r#"
+        {
+          "status": "cancelled",
+          "error": {
+            "code": "CANCELLED",
+            "message": "ended on request before it was done",
+            "retryable": false
+          }
+        }
+        "#); }
     }
 }
 
@@ -129,7 +147,17 @@ async fn a_tool_that_panics_ends_its_call_and_nothing_else() {
     for breaks in [Breaks::Resolving, Breaks::AtOnce, Breaks::Later] {
         let scene = Scene::new(Panics(breaks));
         let result = scene.look().await;
-        insta::allow_duplicates! { insta::assert_json_snapshot!(told(&result), @""); }
+        insta::allow_duplicates! { insta::assert_json_snapshot!(told(&result), @r#"
+        {
+          "status": "error",
+          "error": {
+            "code": "BACKEND_ERROR",
+            "reason": "PANICKED",
+            "message": "the tool broke down inside; this is a fault of the program, so look another way",
+            "retryable": false
+          }
+        }
+        "#); }
         assert_eq!(scene.log.results.lock().unwrap().len(), 1);
     }
 }
@@ -157,5 +185,20 @@ async fn a_decision_is_recorded_before_the_work_begins() {
     *log.lock().unwrap() = Some(Arc::clone(&scene.log));
     let result: ToolResult = scene.look().await;
     assert_eq!(result.data["lines"][0], "Allow by reads-by-role");
-    insta::assert_json_snapshot!(scene.decisions(), @"");
+    insta::assert_json_snapshot!(scene.decisions(), @r#"
+    [
+      {
+        "call_id": "c7",
+        "tool": "look",
+        "action": "allow",
+        "reason": "this role may read",
+        "risk": "read",
+        "tier": null,
+        "policy_ids": [
+          "reads-by-role"
+        ],
+        "decided_at": "2026-03-01T12:00:00Z"
+      }
+    ]
+    "#);
 }
