@@ -39,8 +39,8 @@ pub(super) struct Weights {
 
 /// The weights in use.
 pub(super) const WEIGHTS: Weights = Weights {
-    fields: [3.0, 2.0, 0.5, 0.35, 0.5],
-    damping: [0.3, 0.9, 0.9, 0.9, 0.9],
+    fields: [3.0, 2.0, 1.0, 0.42, 0.5],
+    damping: [0.3, 0.9, 0.7, 0.7, 0.7],
     saturation: 1.8,
     repeated: 1.5,
     related: 0.3,
