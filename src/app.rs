@@ -175,7 +175,7 @@ impl App {
     /// [`Fault::Usage`] where their user name can't be a person's.
     pub fn requester(&self) -> Result<Requester, Fault> {
         let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(error.to_string()))
+        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
     }
 
     /// A role by its name.

@@ -10,7 +10,7 @@ use warrant_kernel::domain::event::Event;
 use warrant_kernel::domain::report::Report;
 
 use super::check::Tried;
-use super::fault::Fault;
+use super::fault::{Fault, counted};
 use super::investigations;
 use crate::agent::trace::{Unwatched, Watcher};
 use crate::chat::terminal::progress::{Progress, arguments};
@@ -124,7 +124,7 @@ pub fn investigation(events: &[Event]) -> Result<(), Fault> {
             None => "not answered".to_owned(),
             Some(result) => match &result.error {
                 Some(error) => error.message.clone(),
-                None => format!("{} rows", result.meta.lines_returned),
+                None => counted(usize::try_from(result.meta.lines_returned).unwrap_or(usize::MAX), "row"),
             },
         };
         let text = format!("{:<5} {} {}: {outcome}", known.call.id.as_str(), known.call.tool, arguments(&known.call));

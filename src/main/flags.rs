@@ -101,7 +101,7 @@ pub struct AskFlags {
     /// How far to look back: `30m`, `2h`, or a time. [default: `investigation.window` of the config, or 1h]
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// What may be seen: `explore` (search and query tools only) or `general-purpose`.
+    /// What may be seen: `explore` (search and query tools only), `general-purpose`, or a role of the config.
     #[arg(long, default_value = "general-purpose")]
     pub role: String,
     /// Ask only this `[models.NAME]`, or the built-in `runbook`. [default: those of the config, in order]

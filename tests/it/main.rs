@@ -26,3 +26,7 @@ mod demo;
 mod traces;
 
 mod shop;
+
+mod docs;
+
+mod prompt;
