@@ -279,7 +279,7 @@ pub fn told(body: &Value) -> Vec<String> {
     for message in body["messages"].as_array().unwrap().iter().filter(|it| it["role"] != "assistant") {
         match &message["content"] {
             Value::Array(blocks) => {
-                all.extend(blocks.iter().filter_map(|it| text(&it["text"]).or(text(&it["content"]))))
+                all.extend(blocks.iter().filter_map(|it| text(&it["text"]).or(text(&it["content"]))));
             }
             content => all.extend(text(content)),
         }

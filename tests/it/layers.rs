@@ -3,8 +3,6 @@
 //! Crates hold the large floors; here stand the modules within a crate. What counts is every path in the code: `use` trees,
 //! inline paths, re-exports and macros alike, comments and texts left out.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
-
 mod paths;
 
 use std::collections::BTreeMap;

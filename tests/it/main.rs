@@ -1,6 +1,11 @@
 //! The integration tests, one module a topic, in one binary.
 
 #![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail the test; Clippy's leave for tests ends at the test functions"
+)]
+#![expect(
     clippy::disallowed_methods,
     reason = "tests are the outside world: they start the program and know what time it is"
 )]

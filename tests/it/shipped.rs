@@ -1,8 +1,6 @@
 //! What is shipped beside the code: tools, policies and runbooks are those of the directories, speak of no shop in
 //! particular, and are documented as they are.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
