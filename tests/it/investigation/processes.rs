@@ -16,7 +16,7 @@ use super::{World, at, serve, serve_all};
 use crate::model_server::ModelServer;
 use crate::model_server::script::{Ending, Shape, Turn};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let waiting = async {
