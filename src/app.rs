@@ -169,6 +169,12 @@ impl App {
         Ok(Store::new(Database::open(&self.config.store).await.map_err(Fault::Database)?))
     }
 
+    /// The built-in model, which costs nothing.
+    #[must_use]
+    pub fn runbook_model(&self) -> Arc<dyn Model> {
+        Arc::new(RunbookModel::new(Arc::clone(&self.bench.catalog), Arc::clone(&self.bench.library)))
+    }
+
     /// The person at this terminal.
     ///
     /// # Errors

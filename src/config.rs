@@ -55,6 +55,7 @@ struct InvestigationSection {
     turns: Option<u32>,
     wall: Option<String>,
     tokens: Option<u64>,
+    tokens_per_day: Option<u64>,
     cost: Option<f64>,
     calls_per_turn: Option<u32>,
     context_chars: Option<usize>,
@@ -103,6 +104,8 @@ pub struct Config {
     pub model_order: Vec<String>,
     /// Limits of an investigation.
     pub budgets: Budgets,
+    /// Tokens of all investigations of a day (UTC), if there is a limit; then only the built-in model is asked.
+    pub tokens_per_day: Option<u64>,
     /// How far an investigation looks back unless it is told.
     pub window: jiff::SignedDuration,
     /// The store's file.
@@ -227,6 +230,7 @@ impl Document {
             models: self.models,
             model_order,
             budgets,
+            tokens_per_day: self.investigation.tokens_per_day,
             window,
             store,
             tool_dirs: self.tools.dirs,

@@ -8,7 +8,7 @@ use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Summary;
 
-use super::ask::{Ended, carry_on, lock};
+use super::ask::{Ended, carry_on, lock, today};
 use super::fault::Fault;
 use super::{App, SystemClock};
 use crate::agent::replay::{self, Difference};
@@ -63,7 +63,7 @@ pub async fn resume(
         Ended::Reported(Box::new(report))
     } else {
         trace.append(vec![Body::Resumed]).await;
-        carry_on(app, redactor, trace, cancel).await
+        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, cancel).await
     };
     drop(lock);
     store.close().await;

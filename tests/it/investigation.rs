@@ -4,6 +4,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     clippy::indexing_slicing,
     reason = "helpers of tests fail the test; Clippy's leave for tests ends at the test functions"
 )]
@@ -279,7 +280,8 @@ pub fn told(body: &Value) -> Vec<String> {
     for message in body["messages"].as_array().unwrap().iter().filter(|it| it["role"] != "assistant") {
         match &message["content"] {
             Value::Array(blocks) => {
-                all.extend(blocks.iter().filter_map(|it| text(&it["text"]).or(text(&it["content"]))));
+                let said = blocks.iter().filter_map(|it| text(&it["text"]).or(text(&it["content"])));
+                all.extend(said);
             }
             content => all.extend(text(content)),
         }

@@ -102,3 +102,23 @@ async fn rs_05_wall_time_within_one_answer_that_never_ends() {
     assert_eq!(budget_events(&events), [(true, "the budget of 5 seconds is spent".to_owned())]);
     assert_eq!(report.findings.len(), 1, "what the sweep showed is kept");
 }
+
+#[tokio::test]
+async fn when_the_tokens_of_a_day_are_used_up_only_the_built_in_model_is_asked() {
+    let world = World::new();
+    // 150 tokens an answer: the first investigation takes 300, the second may take 100 more and is told to hurry.
+    let good = || Turn::calls([("r", "report", world.good_report())]);
+    let looks = |id: &str| Turn::calls([(id, "list_services", json!({}))]);
+    let turns = vec![looks("a"), good(), looks("b")];
+    let server = ModelServer::with(Script { turns, pick: Pick::InOrder }, rules(), 0).await;
+    let app = world.app(&world.config_of(Shape::OpenAi, &server, "tokens_per_day = 400"));
+    let (_, first, _) = world.report(&app).await;
+    assert_eq!((first.written_by.as_str(), first.partial), ("main", false));
+    let (_, second, events) = world.report(&app).await;
+    assert!(second.partial, "{second:?}");
+    assert_eq!(State::fold(&events).unwrap().budgets.tokens, 100);
+    let (_, third, events) = world.report(&app).await;
+    assert_eq!((third.written_by.as_str(), third.partial), ("runbook", false));
+    assert_eq!(State::fold(&events).unwrap().models, ["runbook"]);
+    assert_eq!(server.requests().len(), 3);
+}

@@ -43,7 +43,6 @@ async fn faults_name_their_place_and_what_to_do() {
     insta::assert_snapshot!(refused(&world, &ask).await, @r"
     warrant: DIR/warrant.toml: `investigation.wall`: `soon` is not a duration; write `90s`, `15m`, `1h30m` or `2d`
       `investigation.turns` is 1; it must be at least 3
-      `investigation.wall` is 0; it must be at least 5
     ");
 
     let keyed = model("main", Shape::OpenAi, "http://127.0.0.1:9/v1", "");
