@@ -2,6 +2,8 @@
 //!
 //! A small lexer, not a parser: it knows comments, texts, characters and lifetimes, so that what they hold is no path.
 
+use std::collections::BTreeSet;
+
 /// All paths of two parts or more, each as its parts.
 pub struct Paths;
 
@@ -15,6 +17,15 @@ impl Paths {
         }
         found.into_iter()
     }
+}
+
+/// All words of the code.
+pub fn words(text: &str) -> BTreeSet<String> {
+    let words = tokens(text).into_iter().filter_map(|token| match token {
+        Token::Word(word) => Some(word),
+        Token::Colons | Token::Other(_) => None,
+    });
+    words.collect()
 }
 
 #[derive(Debug, PartialEq, Eq)]
