@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     reason = "helpers of tests fail the test; Clippy's leave for tests ends at the test functions"
 )]
 #![expect(
