@@ -50,7 +50,7 @@ fn judged(fault: &str, run: &Value) -> Option<String> {
     (!found).then(|| format!("{outcome} ({service}): {cause} | {}", text(run, "/report/outcome_reason").unwrap_or("")))
 }
 
-fn measure(fault: &str, seeds: u64, at_once: u64) {
+fn measure(fault: &str, count: u64, at_once: u64) {
     let next = AtomicU64::new(1);
     let misses = Mutex::new(Vec::new());
     let outcomes = Mutex::new(std::collections::BTreeMap::<String, u64>::new());
@@ -59,7 +59,7 @@ fn measure(fault: &str, seeds: u64, at_once: u64) {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed > seeds {
+                    if seed > count {
                         break;
                     }
                     let output = Command::new(env!("CARGO_BIN_EXE_warrant"))
@@ -83,7 +83,7 @@ fn measure(fault: &str, seeds: u64, at_once: u64) {
         }
     });
     let missed = u64::try_from(misses.lock().unwrap().len()).unwrap();
-    println!("{fault}: {} of {seeds} right; outcomes {:?}", seeds - missed, outcomes.lock().unwrap());
+    println!("{fault}: {} of {count} right; outcomes {:?}", count - missed, outcomes.lock().unwrap());
 }
 
 fn main() {
