@@ -52,7 +52,7 @@ fn judged(fault: &str, run: &Value) -> Option<String> {
 
 fn measure(fault: &str, count: u64, at_once: u64) {
     let next = AtomicU64::new(1);
-    let misses = Mutex::new(Vec::new());
+    let failures = Mutex::new(Vec::new());
     let outcomes = Mutex::new(std::collections::BTreeMap::<String, u64>::new());
     std::thread::scope(|scope| {
         for _ in 0..at_once {
@@ -76,13 +76,13 @@ fn measure(fault: &str, count: u64, at_once: u64) {
                     };
                     if let Some(miss) = miss {
                         println!("{fault} seed {seed}: {miss}");
-                        misses.lock().unwrap().push(seed);
+                        failures.lock().unwrap().push(seed);
                     }
                 }
             });
         }
     });
-    let missed = u64::try_from(misses.lock().unwrap().len()).unwrap();
+    let missed = u64::try_from(failures.lock().unwrap().len()).unwrap();
     println!("{fault}: {} of {count} right; outcomes {:?}", count - missed, outcomes.lock().unwrap());
 }
 
