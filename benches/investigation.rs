@@ -71,7 +71,7 @@ fn cpu() -> Duration {
 }
 
 fn main() {
-    let count: u32 = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(300);
+    let count: u32 = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(300);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let dir = directory.path().display();
@@ -117,7 +117,7 @@ fn main() {
         for _ in 0..count {
             one().await;
         }
-        let (used, took) = (cpu() - began, wall.elapsed());
+        let (used, took) = (cpu().saturating_sub(began), wall.elapsed());
         println!(
             "{count} investigations, opening sweep included: {:?} CPU, {:?} wall each",
             used / count,

@@ -21,6 +21,8 @@ pub mod policy;
 
 pub mod check;
 
+pub mod print;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,11 +49,12 @@ use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
-use crate::config::{Config, ROLES};
+use crate::config::{Config, ROLES, place};
 use crate::model::config::RUNBOOK;
 use crate::model::fallback::List;
 use crate::model::retry::system_jitter;
 use crate::model::runbook::RunbookModel;
+use crate::telemetry;
 
 use fault::Fault;
 use files::Found;
@@ -87,6 +90,11 @@ pub struct App {
 /// Looks up an environment variable.
 pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// Begins our own log, once, before anything can go wrong.
+pub fn begin_log() {
+    telemetry::begin();
+}
+
 /// The environment of this process.
 #[must_use]
 pub fn environment(name: &str) -> Option<String> {
@@ -94,6 +102,21 @@ pub fn environment(name: &str) -> Option<String> {
 }
 
 impl App {
+    /// Reads the config, the one named or the first there is, and opens what it asks for; our own log is masked with its
+    /// secrets from here on.
+    ///
+    /// # Errors
+    /// Where no config is found, or with all that is wrong in it.
+    pub fn begin(named: Option<PathBuf>, only_model: Option<&str>) -> Result<Self, Fault> {
+        let config = Config::load(&place::find(named)?)?;
+        let app = Self::open(config, &environment, only_model)?;
+        telemetry::mask_with(app.redactor.clone());
+        for warning in &app.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(app)
+    }
+
     /// Builds everything that a config asks for.
     ///
     /// # Errors
@@ -158,7 +181,7 @@ impl App {
     /// [`Fault::Usage`] where their user name can't be a person's.
     pub fn requester(&self) -> Result<Requester, Fault> {
         let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(error.to_string()))
+        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
     }
 
     /// A role by its name.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
@@ -23,7 +24,7 @@ Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
 config; 3 the report is inconclusive; 130 interrupted."
 )]
 pub struct Flags {
-    /// The config. Without it the first there is of: $WARRANT_CONFIG, ./warrant.toml, ~/.config/warrant/warrant.toml,
+    /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
     /// /etc/warrant/warrant.toml.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -82,6 +83,13 @@ pub struct Json {
     pub json: bool,
 }
 
+impl Json {
+    /// For whom to print.
+    pub fn form(self) -> Form {
+        if self.json { Form::Json } else { Form::Text }
+    }
+}
+
 /// `warrant ask`.
 #[derive(Debug, Args)]
 pub struct AskFlags {
@@ -93,7 +101,7 @@ pub struct AskFlags {
     /// How far to look back: `30m`, `2h`, or a time. [default: `investigation.window` of the config, or 1h]
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// What may be seen: `explore` (search and query tools only) or `general-purpose`.
+    /// What may be seen: `explore` (search and query tools only), `general-purpose`, or a role of the config.
     #[arg(long, default_value = "general-purpose")]
     pub role: String,
     /// Ask only this `[models.NAME]`, or the built-in `runbook`. [default: those of the config, in order]

@@ -40,6 +40,9 @@ pub mod normalise;
 
 pub mod record;
 
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -93,5 +96,5 @@ async fn attempt(desk: Desk<'_>, call: &Call) -> Result<Raw, Refusal> {
     let checked = schema::check(desk, planned)?;
     let ruling = ruling::rule(desk, checked).await;
     let cleared = gate::clear(ruling)?;
-    execute::run(desk, cleared).await
+    Ok(execute::run(desk, cleared).await)
 }

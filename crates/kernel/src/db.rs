@@ -2,6 +2,9 @@
 //!
 //! [`Database`] gives its pool to the modules of this crate only; nothing outside the kernel runs a statement on it.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,8 +25,16 @@ pub enum DatabaseError {
         /// Why.
         source: std::io::Error,
     },
+    /// The file could not be made, or could not be kept from other users.
+    #[error("can't create the store `{path}` for its owner alone; check who owns the file and its directory")]
+    File {
+        /// The store's file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// It could not be opened.
-    #[error("can't open the store `{path}`; check that its directory exists and may be written")]
+    #[error("can't open the store `{path}`; check that the file is a store of Warrant's and may be written")]
     Open {
         /// The store's file.
         path: PathBuf,
@@ -69,9 +80,9 @@ impl Database {
             std::fs::create_dir_all(directory)
                 .map_err(|source| DatabaseError::Directory { path: path.to_owned(), source })?;
         }
+        private(path).map_err(|source| DatabaseError::File { path: path.to_owned(), source })?;
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
             .busy_timeout(Duration::from_secs(5))
@@ -82,7 +93,6 @@ impl Database {
             .connect_with(options)
             .await
             .map_err(|source| DatabaseError::Open { path: path.to_owned(), source })?;
-        restrict(path).map_err(|source| DatabaseError::Directory { path: path.to_owned(), source })?;
         let database = Self { pool, path: path.to_owned() };
         database.migrate().await?;
         Ok(database)
@@ -129,14 +139,27 @@ impl Database {
     }
 }
 
-/// The trace holds what logs and people said: nobody but the owner reads it.
+/// The trace holds what logs and people said: nobody but the owner reads it. The file is made before SQLite opens it,
+/// since SQLite gives the files beside it (`-wal`, `-shm`) the mode that it finds.
 #[cfg(unix)]
-fn restrict(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+fn private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    let beside = ["-wal", "-shm", "-journal"].map(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    });
+    for path in std::iter::once(path).chain(beside.iter().map(PathBuf::as_path)) {
+        match std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(not(unix))]
-fn restrict(_path: &Path) -> std::io::Result<()> {
-    Ok(())
+fn private(path: &Path) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().append(true).create(true).open(path).map(drop)
 }

@@ -4,6 +4,9 @@
 
 pub mod capture;
 
+#[cfg(test)]
+mod tests;
+
 use jiff::{SignedDuration, Timestamp};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -43,7 +46,7 @@ pub enum StoreError {
     #[error("there is no investigation `{0}`; `warrant investigations list` shows those there are")]
     NoInvestigation(String),
     /// Several match.
-    #[error("`{0}` is the beginning of several investigation ids; write more of it")]
+    #[error("`{0}` is the beginning or the end of several investigation ids; write more of it")]
     Ambiguous(String),
     /// A stored id is not an id.
     #[error("a stored id can't be read")]
@@ -212,15 +215,15 @@ impl Store {
         .collect()
     }
 
-    /// The investigation whose id is, or ends or begins with, `text`.
+    /// The investigation whose id is, or ends or begins with, `text`; four characters at least where it is not whole.
     ///
     /// # Errors
     /// [`StoreError::NoInvestigation`] and [`StoreError::Ambiguous`].
     pub async fn find(&self, text: &str) -> Result<InvestigationId, StoreError> {
         // Compared in SQL without LIKE: `%` and `_` in `text` mean themselves.
         let found: Vec<String> = sqlx::query_scalar(
-            "SELECT id FROM investigation WHERE length($1) >= 4 \
-             AND (substr(id, 1, length($1)) = $1 OR substr(id, -length($1)) = $1) LIMIT 2",
+            "SELECT id FROM investigation WHERE id = $1 OR length($1) >= 4 \
+             AND (substr(id, 1, length($1)) = $1 OR substr(id, -length($1)) = $1) ORDER BY id = $1 DESC LIMIT 2",
         )
         .bind(text)
         .fetch_all(self.database.pool())
@@ -229,6 +232,7 @@ impl Store {
         match found.as_slice() {
             [] => Err(StoreError::NoInvestigation(text.chars().take(80).collect())),
             [one] => one.parse().map_err(StoreError::Name),
+            [exact, _] if exact == text => exact.parse().map_err(StoreError::Name),
             [_, ..] => Err(StoreError::Ambiguous(text.chars().take(80).collect())),
         }
     }

@@ -48,9 +48,12 @@ impl<W: Write + Send> Progress<W> {
                 let evidence = result.evidence.map(|id| id.to_string()).unwrap_or_default();
                 let cut = if result.truncated { ", cut" } else { "" };
                 let cached = if result.meta.cached { ", cached" } else { "" };
-                let rows = result.meta.lines_returned;
+                let rows = match result.meta.lines_returned {
+                    1 => "1 row".to_owned(),
+                    count => format!("{count} rows"),
+                };
                 let head = format!("{evidence:>4}  {} ", call.tool);
-                let tail = format!("  {rows} rows{cut}{cached}, {took} ms");
+                let tail = format!("  {rows}{cut}{cached}, {took} ms");
                 // What came of it is worth more than the end of long arguments.
                 let room = self.columns.saturating_sub(head.width() + tail.width());
                 self.line(Role::Faint, &format!("{head}{}{tail}", one_line(&visible(&what), room)));

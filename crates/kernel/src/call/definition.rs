@@ -4,7 +4,7 @@
 //! the arguments make a JSON Schema, the examples fit or do not as they say, and an operator's file has added a tool or
 //! tightened a built-in one, never loosened or replaced it.
 
-pub(in crate::call) mod nearest;
+mod nearest;
 
 mod document;
 

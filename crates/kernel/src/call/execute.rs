@@ -1,8 +1,10 @@
 //! Stage 5: the work itself, within its time and its source's limits.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -13,7 +15,6 @@ use crate::domain::output::Output;
 
 use super::Desk;
 use super::gate::Cleared;
-use super::refusal::Refusal;
 use super::tool::{ReadError, Reading};
 
 /// The work of one read, not yet begun.
@@ -26,6 +27,8 @@ pub enum Done {
     Read(Result<Output, ReadError>),
     /// It was ended because its time was up.
     TimedOut,
+    /// The tool's code panicked; that ends its call and nothing else.
+    Panicked,
 }
 
 /// A read that is ready to run.
@@ -79,7 +82,7 @@ pub struct Raw {
 }
 
 /// Runs the read. The timeout ends the work, not only the waiting: async work is dropped, blocking work sees its token.
-pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Result<Raw, Refusal> {
+pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Raw {
     let checked = cleared.into_checked();
     let definition = checked.tool().about();
     let source = checked.target().source.clone();
@@ -88,21 +91,22 @@ pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Result<Raw, Ref
     // Fires on every way out of this function, so that blocking work never outlives its call.
     let _ends_with_the_call = ended.clone().drop_guard();
     let reading = Reading { now: desk.now, run: desk.run, cancel: &ended, evidence: desk.evidence };
-    let work: Work<'_> =
-        Box::pin(within(definition.timeout, &ended, checked.tool().code.read(checked.arguments(), reading)));
+    let read = async { checked.tool().code.read(checked.arguments(), reading).await };
     let flight = Flight {
         key: checked.flight_key(),
         source: &source,
         cache: definition.cache,
         evidence: EvidenceId::nth(checked.call().number),
-        work,
+        work: Box::pin(within(definition.timeout, &ended, read)),
     };
     let landed = tokio::select! {
         biased;
-        () = desk.cancel.cancelled() => return Err(Refusal::of_read(ReadError::Cancelled, source)),
+        () = desk.cancel.cancelled() => {
+            Landed { done: Arc::new(Done::Read(Err(ReadError::Cancelled))), cached: None }
+        }
         landed = desk.conduct.conduct(flight) => landed,
     };
-    Ok(Raw { done: landed.done, cached: landed.cached, source, timeout: definition.timeout, duration: began.elapsed() })
+    Raw { done: landed.done, cached: landed.cached, source, timeout: definition.timeout, duration: began.elapsed() }
 }
 
 async fn within(
@@ -110,11 +114,21 @@ async fn within(
     ended: &CancellationToken,
     read: impl Future<Output = Result<Output, ReadError>>,
 ) -> Done {
-    match tokio::time::timeout(limit, read).await {
-        Ok(result) => Done::Read(result),
+    match tokio::time::timeout(limit, caught(read)).await {
+        Ok(done) => done,
         Err(_elapsed) => {
             ended.cancel();
             Done::TimedOut
         }
     }
+}
+
+/// A tool that panics is never polled again, so what it left half done is seen by nobody.
+async fn caught(read: impl Future<Output = Result<Output, ReadError>>) -> Done {
+    let mut read = pin!(read);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| read.as_mut().poll(context))) {
+        Ok(poll) => poll.map(Done::Read),
+        Err(_panic) => Poll::Ready(Done::Panicked),
+    })
+    .await
 }

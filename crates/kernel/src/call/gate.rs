@@ -5,6 +5,8 @@
 
 use crate::domain::decision::{Action, Risk};
 
+use crate::policy::Basis;
+
 use super::refusal::Refusal;
 use super::ruling::Ruling;
 use super::schema::Checked;
@@ -27,9 +29,16 @@ pub(super) fn clear(ruling: Ruling<'_>) -> Result<Cleared<'_>, Refusal> {
     match (decision.action, decision.risk) {
         (Action::Allow, Risk::Read) => Ok(Cleared { checked: ruling.into_checked() }),
         (Action::Allow | Action::Ask(_), _) => Err(Refusal::policy_denied(
+            None,
             "this version of Warrant only reads; no approval can be asked for",
             &decision.policy_ids,
         )),
-        (Action::Deny, _) => Err(Refusal::policy_denied(&decision.reason, &decision.policy_ids)),
+        (Action::Deny, _) => {
+            let reason = match ruling.basis() {
+                Basis::Failed => Some("POLICY_ERROR"),
+                Basis::Policies | Basis::NoPolicy => None,
+            };
+            Err(Refusal::policy_denied(reason, &decision.reason, &decision.policy_ids))
+        }
     }
 }

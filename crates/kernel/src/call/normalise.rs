@@ -4,10 +4,15 @@
 
 pub mod cut;
 
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use crate::domain::event::Call;
-use crate::domain::name::{EvidenceId, SourceName};
+use crate::domain::name::EvidenceId;
 use crate::domain::output::{Output, Rows};
 use crate::domain::result::{CallError, Meta, Origin, Status, ToolResult};
 use crate::domain::tool::{Keep, OutputPolicy};
@@ -21,97 +26,98 @@ use super::refusal::Refusal;
 /// The largest output that is kept whole, in bytes of JSON.
 const CAPTURE_LIMIT: usize = 8 << 20;
 
+/// Longest error message, in characters.
+const MESSAGE: usize = 4_000;
+
+/// Longest tool name that is shown, in characters.
+const NAME: usize = 80;
+
 /// Of a tool that does not exist, the policy for nothing.
 const NO_OUTPUT: OutputPolicy = OutputPolicy { max_chars: 0, keep: Keep::SummaryOnly };
 
 /// Makes the result, and the whole output where it is to be kept.
 pub(super) fn result(desk: Desk<'_>, call: &Call, ended: Result<Raw, Refusal>) -> (ToolResult, Option<Captured>) {
-    let refused = |refusal| (refusal_result(desk.redactor, call, refusal), None);
     let raw = match ended {
         Ok(raw) => raw,
-        Err(refusal) => return refused(refusal),
+        Err(refusal) => return (refusal_result(desk.redactor, call, refusal, Duration::ZERO), None),
     };
-    match raw.done.as_ref() {
-        Done::TimedOut => refused(Refusal::timeout(raw.timeout.as_secs_f64(), raw.source.clone())),
-        Done::Read(Err(error)) => refused(Refusal::of_read(error.clone(), raw.source.clone())),
-        Done::Read(Ok(output)) => {
-            let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
-            output_result(desk.redactor, call, &raw, output, policy).unwrap_or_else(|_| refused(Refusal::not_masked()))
-        }
-    }
+    let refusal = match raw.done.as_ref() {
+        Done::TimedOut => Refusal::timeout(raw.timeout.as_secs_f64(), raw.source.clone()),
+        Done::Panicked => Refusal::panicked(Some(raw.source.clone())),
+        Done::Read(Err(error)) => Refusal::of_read(error.clone(), raw.source.clone()),
+        Done::Read(Ok(output)) => match output_result(desk, call, &raw, output) {
+            Ok(answer) => return answer,
+            Err(_) => Refusal::not_masked(raw.source.clone()),
+        },
+    };
+    (refusal_result(desk.redactor, call, refusal, raw.duration), None)
 }
 
 /// An output without secrets.
 struct Clean {
     summary: Map<String, Value>,
     rows: Vec<Value>,
+    left_out: Option<String>,
     redactions: u64,
 }
 
 fn mask(redactor: &Redactor, output: &Output) -> Result<Clean, RedactError> {
-    let mut redactions = 0;
-    let mut object = |value: &Value| -> Result<Value, RedactError> {
-        let (masked, count) = redactor.redact_json(value)?;
-        redactions += count;
-        Ok(masked)
-    };
-    let summary = match object(&Value::Object(output.summary.clone()))? {
-        Value::Object(map) => map,
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
-            Map::from_iter([("summary".to_owned(), other)])
-        }
-    };
+    let (summary, mut redactions) = redactor.redact_json(&Value::Object(output.summary.clone()))?;
+    let Value::Object(summary) = summary else { return Err(RedactError::Depth) };
     let rows = match &output.rows {
-        Rows::Items(items) => items.iter().map(&mut object).collect::<Result<Vec<_>, _>>()?,
+        Rows::Items(items) => {
+            // As one value: a secret may lie over several rows, as the lines of a key do.
+            let (rows, count) = redactor.redact_json(&Value::Array(items.clone()))?;
+            redactions += count;
+            let Value::Array(rows) = rows else { return Err(RedactError::Depth) };
+            rows
+        }
         Rows::Lines(lines) => {
             let masked = redactor.redact_lines(lines)?;
             redactions += masked.count;
             masked.lines.into_iter().map(Value::String).collect()
         }
     };
-    Ok(Clean { summary, rows, redactions })
-}
-
-fn output_result(
-    redactor: &Redactor,
-    call: &Call,
-    raw: &Raw,
-    output: &Output,
-    policy: OutputPolicy,
-) -> Result<(ToolResult, Option<Captured>), RedactError> {
-    let clean = mask(redactor, output)?;
     let left_out = match &output.left_out {
         Some(text) => Some(redactor.redact_text(text)?.text.into_owned()),
         None => None,
     };
+    Ok(Clean { summary, rows, left_out, redactions })
+}
+
+fn output_result(
+    desk: Desk<'_>,
+    call: &Call,
+    raw: &Raw,
+    output: &Output,
+) -> Result<(ToolResult, Option<Captured>), RedactError> {
+    let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
+    let clean = mask(desk.redactor, output)?;
     let evidence = raw.cached.unwrap_or_else(|| EvidenceId::nth(call.number));
-    let captured = json_len(&clean.rows) <= CAPTURE_LIMIT;
+    let keeping = keeping(desk, &clean);
     let kept = cut::cut(&clean.summary, output.rows_key, &clean.rows, policy, evidence);
     let mut data = kept.summary;
     if let Some(rows) = kept.rows {
         data.insert(output.rows_key.to_owned(), Value::Array(rows));
     }
     let data = Value::Object(data);
-    let whole = if captured {
-        format!("the whole is evidence {evidence}: `read_evidence` pages through it")
-    } else {
-        "the whole was too big to keep; ask for less".to_owned()
-    };
-    let hint: Vec<String> = left_out.iter().cloned().chain(kept.is_cut.then_some(whole)).collect();
+    let left_out = clean.left_out.or_else(|| unsaid(output));
+    let truncated = kept.is_cut || left_out.is_some();
+    let hint: Vec<String> = left_out.into_iter().chain(kept.is_cut.then(|| keeping.hint(evidence))).collect();
+    let captured = keeping == Keeping::Whole;
     let meta = Meta {
         source: Some(raw.source.clone()),
         origin: output.origin,
         lines_returned: kept.returned,
         lines_matched: output.matched,
-        duration_ms: u64::try_from(raw.duration.as_millis()).unwrap_or(u64::MAX),
-        output_chars: chars(&data),
+        duration_ms: millis(raw.duration),
+        output_chars: u64::try_from(cut::size(&data).chars).unwrap_or(u64::MAX),
         redactions: clean.redactions,
         cached: raw.cached.is_some(),
         captured,
         side_effects: Vec::new(),
         trace_reason: None,
     };
-    let truncated = kept.is_cut || left_out.is_some();
     let result = ToolResult {
         call_id: call.id.clone(),
         tool: call.tool.clone(),
@@ -124,57 +130,105 @@ fn output_result(
         hint: (!hint.is_empty()).then(|| hint.join("; ")),
         meta,
     };
-    let keep = (captured && raw.cached.is_none()).then(|| Captured {
+    let whole = (captured && raw.cached.is_none()).then(|| Captured {
         evidence,
         tool: call.tool.clone(),
         origin: output.origin,
         summary: Value::Object(clean.summary),
         rows: clean.rows,
     });
-    Ok((result, keep))
+    Ok((result, whole))
+}
+
+/// A source that found more than it handed over, and a tool that did not say so.
+fn unsaid(output: &Output) -> Option<String> {
+    let here = u64::try_from(output.rows.len()).unwrap_or(u64::MAX);
+    let more = output.matched?.checked_sub(here).filter(|more| *more > 0)?;
+    Some(format!("{more} more rows matched at the source; ask for less at once"))
+}
+
+/// Whether the whole output can be read again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    Whole,
+    TooBig,
+    /// By a recorder that keeps nothing.
+    Nowhere,
+}
+
+impl Keeping {
+    fn hint(self, evidence: EvidenceId) -> String {
+        match self {
+            Self::Whole => format!("the whole is evidence {evidence}: `read_evidence` pages through it"),
+            Self::TooBig => "the whole was too big to keep; ask for less".to_owned(),
+            Self::Nowhere => "the whole is not kept; ask for less".to_owned(),
+        }
+    }
+}
+
+fn keeping(desk: Desk<'_>, clean: &Clean) -> Keeping {
+    if !desk.recorder.keeps_wholes() {
+        return Keeping::Nowhere;
+    }
+    let bytes = cut::size(&clean.summary).bytes + cut::size(&clean.rows).bytes;
+    if bytes <= CAPTURE_LIMIT { Keeping::Whole } else { Keeping::TooBig }
 }
 
 /// A refusal as a result. Its texts are masked as well; where that fails, only the code is told.
-fn refusal_result(redactor: &Redactor, call: &Call, refusal: Refusal) -> ToolResult {
-    let masked = |text: &str| redactor.redact_text(text).map(|masked| (masked.text.into_owned(), masked.count));
-    let fixed = || ("the reason could not be checked for secrets, so it is not shown".to_owned(), 0);
-    let (message, redactions) = masked(&refusal.error.message).unwrap_or_else(|_| fixed());
-    let shown: String = call.tool.chars().take(80).collect();
-    let tool = masked(&shown).map_or_else(|_| "(not shown)".to_owned(), |(text, _)| text);
+fn refusal_result(redactor: &Redactor, call: &Call, refusal: Refusal, duration: Duration) -> ToolResult {
+    let (message, redactions) = match redactor.redact_text(&refusal.error.message) {
+        Ok(masked) => (masked.text.into_owned(), masked.count),
+        Err(_) => (NOT_SHOWN.to_owned(), 0),
+    };
+    let shown = shortened(&message, MESSAGE);
     ToolResult {
         call_id: call.id.clone(),
-        tool,
+        tool: tool_name(redactor, &call.tool),
         status: refusal.status,
         ok: false,
         evidence: None,
         data: Value::Null,
-        truncated: false,
-        error: Some(CallError { message, ..refusal.error }),
+        truncated: shown.len() != message.len(),
+        error: Some(CallError { message: shown, ..refusal.error }),
         hint: None,
-        meta: no_data(refusal.source, redactions, refusal.trace_reason),
+        meta: Meta {
+            source: refusal.source,
+            origin: Origin::Warrant,
+            lines_returned: 0,
+            lines_matched: None,
+            duration_ms: millis(duration),
+            output_chars: 0,
+            redactions,
+            cached: false,
+            captured: false,
+            side_effects: Vec::new(),
+            trace_reason: refusal.trace_reason.map(str::to_owned),
+        },
     }
 }
 
-fn no_data(source: Option<SourceName>, redactions: u64, trace_reason: Option<&'static str>) -> Meta {
-    Meta {
-        source,
-        origin: Origin::Warrant,
-        lines_returned: 0,
-        lines_matched: None,
-        duration_ms: 0,
-        output_chars: 0,
-        redactions,
-        cached: false,
-        captured: false,
-        side_effects: Vec::new(),
-        trace_reason: trace_reason.map(str::to_owned),
+const NOT_SHOWN: &str = "the reason could not be checked for secrets, so it is not shown";
+
+/// A text masked, then cut; a fixed sentence where it can't be masked.
+pub(super) fn masked(redactor: &Redactor, text: &str, most: usize) -> String {
+    redactor.redact_text(text).map_or_else(|_| NOT_SHOWN.to_owned(), |masked| shortened(&masked.text, most))
+}
+
+/// A tool's name as a caller wrote it, fit to be shown.
+pub(super) fn tool_name(redactor: &Redactor, asked: &str) -> String {
+    let masked = redactor.redact_text(asked);
+    masked.map_or_else(|_| "(not shown)".to_owned(), |masked| masked.text.chars().take(NAME).collect())
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    let more = text.chars().count().saturating_sub(most);
+    if more == 0 {
+        return text.to_owned();
     }
+    let head: String = text.chars().take(most).collect();
+    format!("{head}[... {more} characters left out]")
 }
 
-fn json_len(rows: &[Value]) -> usize {
-    rows.iter().map(|row| cut::json(row).len() + 1).sum()
-}
-
-fn chars(value: &Value) -> u64 {
-    u64::try_from(cut::json(value).chars().count()).unwrap_or(u64::MAX)
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

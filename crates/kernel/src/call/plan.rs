@@ -3,7 +3,8 @@
 use crate::domain::event::Call;
 
 use super::Desk;
-use super::definition::nearest::{did_you_mean, nearest};
+use super::definition::{did_you_mean, nearest};
+use super::normalise;
 use super::refusal::Refusal;
 use super::registry::Tool;
 
@@ -28,7 +29,7 @@ pub(super) fn plan<'a>(desk: Desk<'a>, call: &'a Call) -> Result<Planned<'a>, Re
         return Ok(Planned { tool, call });
     }
     let names: Vec<&str> = desk.registry.for_role(role).map(|tool| tool.about().name.as_str()).collect();
-    let asked: String = call.tool.chars().take(80).collect();
+    let asked = normalise::tool_name(desk.redactor, &call.tool);
     let near = nearest(&asked, names.iter().copied());
     let message = if near.is_empty() {
         format!("there is no tool `{asked}`; there are: {}", names.join(", "))

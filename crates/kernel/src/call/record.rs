@@ -16,7 +16,12 @@ pub trait Recorder: Send + Sync {
     /// Keeps a decision.
     async fn decided(&self, decision: &Decision);
 
-    /// Keeps a result, and the whole output where there is one. Gives back whether the whole is kept.
+    /// Whether whole outputs can be read again later; what the model is told hangs on it.
+    fn keeps_wholes(&self) -> bool {
+        true
+    }
+
+    /// Keeps a result, and the whole output where there is one.
     async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>);
 }
 
@@ -25,6 +30,10 @@ pub struct NotKept;
 
 #[async_trait]
 impl Recorder for NotKept {
+    fn keeps_wholes(&self) -> bool {
+        false
+    }
+
     async fn decided(&self, _decision: &Decision) {}
 
     async fn answered(&self, _call: &Call, _result: &ToolResult, _whole: Option<Captured>) {}

@@ -6,16 +6,14 @@ use crate::domain::result::{CallError, ErrorCode, Status};
 use super::tool::{Problem, ReadError};
 
 /// A call that ended without data. Its texts may hold anything; the normaliser masks them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Refusal {
-    /// How the call ended.
-    pub status: Status,
-    /// The stable code and the message.
-    pub error: CallError,
+    pub(super) status: Status,
+    pub(super) error: CallError,
     /// The source that failed, if it came to that.
-    pub source: Option<SourceName>,
+    pub(super) source: Option<SourceName>,
     /// A finer reason for the trace only, where the model must not learn it.
-    pub trace_reason: Option<&'static str>,
+    pub(super) trace_reason: Option<&'static str>,
 }
 
 impl Refusal {
@@ -25,14 +23,12 @@ impl Refusal {
     }
 
     /// No such tool for this role.
-    #[must_use]
-    pub fn unknown_tool(message: String) -> Self {
+    pub(super) fn unknown_tool(message: String) -> Self {
         Self::new(Status::Error, ErrorCode::UnknownTool, None, message)
     }
 
     /// Arguments that do not parse, fit or make sense: all problems, one a line.
-    #[must_use]
-    pub fn invalid_arguments(problems: &[Problem]) -> Self {
+    pub(super) fn invalid_arguments(problems: &[Problem]) -> Self {
         let lines: Vec<String> = problems
             .iter()
             .map(|problem| match problem.pointer.as_str() {
@@ -43,16 +39,14 @@ impl Refusal {
         Self::new(Status::Error, ErrorCode::InvalidArguments, None, lines.join("\n"))
     }
 
-    /// Policy said no.
-    #[must_use]
-    pub fn policy_denied(reason: &str, policy_ids: &[String]) -> Self {
-        let message = format!("{reason} (decided by {})", policy_ids.join(", "));
-        Self::new(Status::Denied, ErrorCode::PolicyDenied, None, message)
+    /// Policy said no, or could not be asked.
+    pub(super) fn policy_denied(reason: Option<&str>, why: &str, policy_ids: &[String]) -> Self {
+        let message = format!("{why} (decided by {})", policy_ids.join(", "));
+        Self::new(Status::Denied, ErrorCode::PolicyDenied, reason, message)
     }
 
     /// The work took too long and was ended.
-    #[must_use]
-    pub fn timeout(seconds: f64, source: SourceName) -> Self {
+    pub(super) fn timeout(seconds: f64, source: SourceName) -> Self {
         let message = format!("ended after {seconds} s without an answer; ask for less, or look elsewhere");
         let mut refusal = Self::new(Status::Timeout, ErrorCode::Timeout, None, message);
         refusal.error.retryable = true;
@@ -61,8 +55,7 @@ impl Refusal {
     }
 
     /// What a tool could not find out.
-    #[must_use]
-    pub fn of_read(error: ReadError, source: SourceName) -> Self {
+    pub(super) fn of_read(error: ReadError, source: SourceName) -> Self {
         let mut refusal = match error {
             ReadError::Backend { reason, message, retryable } => {
                 let mut refusal = Self::new(Status::Error, ErrorCode::BackendError, Some(reason), message);
@@ -83,14 +76,19 @@ impl Refusal {
         refusal
     }
 
+    /// The tool's code panicked. What the panic said goes to nobody: it may hold anything.
+    pub(super) fn panicked(source: Option<SourceName>) -> Self {
+        let message = "the tool broke down inside; this is a fault of the program, so look another way".to_owned();
+        let mut refusal = Self::new(Status::Error, ErrorCode::BackendError, Some("PANICKED"), message);
+        refusal.source = source;
+        refusal
+    }
+
     /// The redactor failed; nothing of the output is shown.
-    #[must_use]
-    pub fn not_masked() -> Self {
-        Self::new(
-            Status::Error,
-            ErrorCode::BackendError,
-            Some("REDACTION_FAILED"),
-            "the output could not be checked for secrets, so none of it is shown".to_owned(),
-        )
+    pub(super) fn not_masked(source: SourceName) -> Self {
+        let message = "the output could not be checked for secrets, so none of it is shown".to_owned();
+        let mut refusal = Self::new(Status::Error, ErrorCode::BackendError, Some("REDACTION_FAILED"), message);
+        refusal.source = Some(source);
+        refusal
     }
 }

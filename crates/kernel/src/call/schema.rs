@@ -1,5 +1,7 @@
 //! Stage 2: do the arguments parse, fit the schema and make sense? Then the target is resolved.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::domain::event::Call;
 use crate::domain::target::Target;
 
@@ -8,7 +10,7 @@ use super::arguments;
 use super::plan::Planned;
 use super::refusal::Refusal;
 use super::registry::Tool;
-use super::tool::Arguments;
+use super::tool::{Arguments, Problem};
 
 /// A call whose arguments fit and whose target is resolved.
 #[must_use]
@@ -46,10 +48,25 @@ impl<'a> Checked<'a> {
 /// Checks the arguments: every error at once.
 pub(super) fn check<'a>(desk: Desk<'a>, planned: Planned<'a>) -> Result<Checked<'a>, Refusal> {
     let (tool, call) = planned.into_parts();
-    let checked = arguments::check(tool.definition, &call.arguments, desk.now, desk.services)
-        .map_err(|problems| Refusal::invalid_arguments(&problems))?;
-    let target =
-        tool.code.resolve(&checked.arguments, desk.now).map_err(|problems| Refusal::invalid_arguments(&problems))?;
+    let refused = |problems| Refusal::invalid_arguments(&without_secrets(desk, tool, call, problems));
+    let checked = arguments::check(tool.definition, &call.arguments, desk.now, desk.services).map_err(refused)?;
+    let target = catch_unwind(AssertUnwindSafe(|| tool.code.resolve(&checked.arguments, desk.now)))
+        .map_err(|_panic| Refusal::panicked(None))?
+        .map_err(refused)?;
     let flight_key = arguments::flight_key(&tool.about().name, &checked.given);
     Ok(Checked { tool, call, arguments: checked.arguments, flight_key, target })
+}
+
+/// Problems quote parts of the arguments, and a part of a secret is no longer found by the normaliser. So where the
+/// arguments hold one, they are masked whole and checked once more, for the quotes.
+fn without_secrets(desk: Desk<'_>, tool: Tool<'_>, call: &Call, problems: Vec<Problem>) -> Vec<Problem> {
+    let masked = match desk.redactor.redact_text(&call.arguments) {
+        Ok(masked) if masked.count > 0 => masked.text,
+        // Out of order, it masks no message either, and then none is shown.
+        Ok(_) | Err(_) => return problems,
+    };
+    arguments::check(tool.definition, &masked, desk.now, desk.services).err().unwrap_or_else(|| {
+        let message = "they do not fit, and they hold a secret, so what is wrong with them is not quoted".to_owned();
+        vec![Problem { pointer: String::new(), message }]
+    })
 }

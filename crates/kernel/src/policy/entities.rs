@@ -1,6 +1,7 @@
 //! One question as Cedar sees it: the run, the requester, the target with its parents, and the arguments.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use cedar_policy::{Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression};
 use serde_json::Value;
@@ -14,7 +15,6 @@ use super::{Policy, Question, schema};
 
 /// Deeper paths than these have no parents beyond; a policy on a parent then says nothing, and nothing is permitted.
 const MAX_DEPTH: usize = 64;
-const MAX_TOLD: usize = 400;
 
 /// A question in Cedar's form.
 pub(super) struct Asked {
@@ -51,13 +51,19 @@ fn told(error: impl std::error::Error) -> String {
         text = format!("{text}: {cause}");
         source = cause.source();
     }
-    // Cedar quotes what it can't take, and an argument may be long.
-    text.chars().take(MAX_TOLD).collect()
+    // Cedar quotes what it can't take. Whoever shows it masks it, and only then cuts it.
+    text
 }
 
-fn uid(kind: &str, id: &str) -> Result<EntityUid, String> {
-    let kind: EntityTypeName = kind.parse().map_err(|_| format!("`{kind}` is no entity type"))?;
-    Ok(EntityUid::from_type_name_and_id(kind, EntityId::new(id)))
+/// The entity types, parsed once: parsing the names of one question takes longer than deciding it.
+static TYPES: LazyLock<HashMap<&'static str, EntityTypeName>> = LazyLock::new(|| {
+    let names = schema::ENTITY_TYPES.into_iter().chain(schema::KINDS.map(schema::resource_type));
+    names.filter_map(|name| Some((name, name.parse().ok()?))).collect()
+});
+
+fn uid(kind: &'static str, id: &str) -> Result<EntityUid, String> {
+    let kind = TYPES.get(kind).ok_or_else(|| format!("`{kind}` is no entity type"))?;
+    Ok(EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id)))
 }
 
 type Attributes = HashMap<String, RestrictedExpression>;

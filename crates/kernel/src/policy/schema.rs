@@ -27,7 +27,8 @@ pub(super) fn resource_type(kind: TargetKind) -> &'static str {
     }
 }
 
-const KINDS: [TargetKind; 6] = [
+/// The kinds of resource.
+pub(super) const KINDS: [TargetKind; 6] = [
     TargetKind::Service,
     TargetKind::Source,
     TargetKind::Path,
@@ -37,6 +38,10 @@ const KINDS: [TargetKind; 6] = [
 ];
 const RISKS: [Risk; 5] = [Risk::Read, Risk::Write, Risk::Shell, Risk::Network, Risk::Dangerous];
 const CHANNELS: [Channel; 3] = [Channel::Terminal, Channel::Command, Channel::Demo];
+
+/// The entity types beside those of resources.
+pub(super) const ENTITY_TYPES: [&str; 8] =
+    ["Action", "Channel", "Environment", "Group", "Person", "Role", "Run", "Trigger"];
 
 /// What began a run, as policies call it.
 pub(super) const TRIGGERS: [&str; 2] = ["question", "alert"];

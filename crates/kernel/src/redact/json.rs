@@ -2,6 +2,9 @@
 //!
 //! The strings are looked at as one text, so that what lies over several of them (a key's lines in log rows) is found.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde_json::{Map, Value};
 
 use super::names::kind_of_field;
@@ -43,9 +46,9 @@ pub(super) fn redact(redactor: &Redactor, value: &Value) -> Result<(Value, u64),
             count += 1;
         }
     }
-    let mut texts = texts.into_iter();
-    let masked = rebuild(redactor, value, Place::Plain, &mut texts, &mut count)?;
-    Ok((masked, count))
+    let mut rebuilding = Rebuilding { redactor, texts: texts.into_iter(), names: HashMap::new(), count };
+    let masked = rebuilding.value(value, Place::Plain)?;
+    Ok((masked, rebuilding.count))
 }
 
 fn leaf<'v>(value: &'v Value, place: Place<'_>) -> Option<Leaf<'v>> {
@@ -113,32 +116,46 @@ fn collect<'v>(
     }
 }
 
-/// The value with its leaves taken from `texts`, which are in the order of [`collect`].
-fn rebuild(
-    redactor: &Redactor,
-    value: &Value,
-    place: Place<'_>,
-    texts: &mut impl Iterator<Item = String>,
-    count: &mut u64,
-) -> Result<Value, RedactError> {
-    Ok(match value {
-        Value::Array(array) => Value::Array(
-            items(array, place)
-                .map(|(item, place)| rebuild(redactor, item, place, texts, count))
-                .collect::<Result<_, _>>()?,
-        ),
-        Value::Object(object) => {
-            let mut masked = Map::with_capacity(object.len());
-            for (key, value, place) in fields(object, place) {
-                let name = redactor.redact_text(key)?;
-                *count += name.count;
-                masked.insert(name.text.into_owned(), rebuild(redactor, value, place, texts, count)?);
+/// The way back from masked texts to the value.
+struct Rebuilding<'v> {
+    redactor: &'v Redactor,
+    /// In the order of [`collect`].
+    texts: std::vec::IntoIter<String>,
+    /// Rows have the same fields over and over; each name is looked at once.
+    names: HashMap<&'v str, (String, u64)>,
+    count: u64,
+}
+
+impl<'v> Rebuilding<'v> {
+    fn value(&mut self, value: &'v Value, place: Place<'v>) -> Result<Value, RedactError> {
+        Ok(match value {
+            Value::Array(array) => Value::Array(
+                items(array, place).map(|(item, place)| self.value(item, place)).collect::<Result<_, _>>()?,
+            ),
+            Value::Object(object) => {
+                let mut masked = Map::with_capacity(object.len());
+                for (key, value, place) in fields(object, place) {
+                    let name = self.name(key)?;
+                    masked.insert(name, self.value(value, place)?);
+                }
+                Value::Object(masked)
             }
-            Value::Object(masked)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => match leaf(value, place) {
-            Some(_) => Value::String(texts.next().ok_or(RedactError::Depth)?),
-            None => value.clone(),
-        },
-    })
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => match leaf(value, place) {
+                Some(_) => Value::String(self.texts.next().ok_or(RedactError::Depth)?),
+                None => value.clone(),
+            },
+        })
+    }
+
+    fn name(&mut self, key: &'v str) -> Result<String, RedactError> {
+        let (name, count) = match self.names.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let masked = self.redactor.redact_text(key)?;
+                new.insert((masked.text.into_owned(), masked.count))
+            }
+        };
+        self.count += *count;
+        Ok(name.clone())
+    }
 }

@@ -1,33 +1,77 @@
 //! Cutting an output to its policy. Cuts fall between rows; a row that alone is too long is cut between characters.
 //!
-//! INVARIANT: `is_cut` is true exactly when a row, or a part of one, is missing from what is kept.
+//! INVARIANT: `is_cut` is true exactly when something is missing from what is kept.
+//! INVARIANT: what is kept, put together as `data`, has at most `max_chars` characters of JSON, unless `max_chars` is
+//! below [`LEAST`], which no definition may ask for.
 
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::name::EvidenceId;
 use crate::domain::tool::{Keep, OutputPolicy};
 
 /// What is left of an output.
+#[derive(Debug)]
 pub(super) struct Kept {
     pub(super) summary: Map<String, Value>,
     /// None where the policy keeps the summary only and rows were there.
     pub(super) rows: Option<Vec<Value>>,
+    /// How many rows stand there, a part of one counted too.
     pub(super) returned: u64,
     pub(super) is_cut: bool,
 }
 
-/// Longest text within a summary: it stands in full, so it must be small.
+/// Longest text within a summary: it should stand in full, so it must be small.
 const SUMMARY_TEXT: usize = 2_000;
 
 /// Room for the mark that stands where rows were left out.
 const MARK: usize = 120;
 
-pub(super) fn json(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+/// Room that the summary leaves: for the mark and for the rows' key with its punctuation.
+const BESIDE: usize = MARK + 40;
+
+/// Below this not even an empty summary and the mark fit.
+#[cfg(test)]
+const LEAST: usize = BESIDE + 10;
+
+/// The size of a value as JSON.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) bytes: usize,
+    pub(super) chars: usize,
 }
 
-fn size(value: &Value) -> usize {
-    json(value).chars().count() + 1
+impl io::Write for Size {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.bytes += part.len();
+        // Every byte that does not go on with a character begins one.
+        self.chars += part.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count();
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The size of a value, without writing it anywhere.
+pub(super) fn size(value: &impl Serialize) -> Size {
+    let mut size = Size::default();
+    // Counting can't fail, and a JSON value can always be written; were it not so, it would count as too big.
+    match serde_json::to_writer(&mut size, value) {
+        Ok(()) => size,
+        Err(_) => Size { bytes: usize::MAX / 2, chars: usize::MAX / 2 },
+    }
+}
+
+/// Characters with the comma behind.
+fn chars(value: &Value) -> usize {
+    size(value).chars + 1
 }
 
 pub(super) fn cut(
@@ -37,13 +81,8 @@ pub(super) fn cut(
     policy: OutputPolicy,
     evidence: EvidenceId,
 ) -> Kept {
-    let mut summary_cut = false;
-    let summary = Value::Object(summary.clone());
-    let summary = match shorten(&summary, SUMMARY_TEXT, usize::MAX, &mut summary_cut) {
-        Value::Object(map) => map,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
-    };
-    let taken = size(&Value::Object(summary.clone())) + key.len() + 6;
+    let (summary, summary_cut) = cut_summary(summary, policy.max_chars.saturating_sub(BESIDE));
+    let taken = size(&summary).chars + key.len() + 6;
     let room = policy.max_chars.saturating_sub(taken);
     let (rows, returned, rows_cut) = match policy.keep {
         Keep::SummaryOnly if rows.is_empty() => (Some(Vec::new()), 0, false),
@@ -55,6 +94,19 @@ pub(super) fn cut(
     Kept { summary, rows, returned, is_cut: rows_cut || summary_cut }
 }
 
+/// A summary with no text too long, that takes no more than `room`; and whether something of it is missing.
+fn cut_summary(summary: &Map<String, Value>, room: usize) -> (Map<String, Value>, bool) {
+    let mut is_cut = false;
+    let short = shorten_fields(summary, Limits { text: SUMMARY_TEXT, items: usize::MAX }, &mut is_cut);
+    if size(&short).chars < room {
+        return (short, is_cut);
+    }
+    match to_fit(&Value::Object(short), room) {
+        (Some(Value::Object(short)), _) => (short, true),
+        _ => (Map::new(), true),
+    }
+}
+
 /// Keeps whole rows from both ends, `head_percent` of the room for the first ones.
 fn head_and_tail(
     rows: &[Value],
@@ -62,7 +114,7 @@ fn head_and_tail(
     head_percent: usize,
     evidence: EvidenceId,
 ) -> (Option<Vec<Value>>, usize, bool) {
-    let sizes: Vec<usize> = rows.iter().map(size).collect();
+    let sizes: Vec<usize> = rows.iter().map(chars).collect();
     if sizes.iter().sum::<usize>() <= room {
         return (Some(rows.to_vec()), rows.len(), false);
     }
@@ -71,14 +123,11 @@ fn head_and_tail(
     let tail_room = if head_percent == 100 { 0 } else { room - used };
     let (tail, _) = fitting(sizes.iter().skip(head).rev(), tail_room);
     if head + tail == 0 {
-        return (Some(oversized(rows, room, evidence)), usize::from(!rows.is_empty()), true);
-    }
-    let missing = rows.len() - head - tail;
-    if missing == 0 {
-        return (Some(rows.to_vec()), rows.len(), false);
+        let (kept, returned) = oversized(rows, room, evidence);
+        return (Some(kept), returned, true);
     }
     let mut kept: Vec<Value> = rows.iter().take(head).cloned().collect();
-    kept.push(mark(rows, head, missing, evidence));
+    kept.push(mark(rows, head, rows.len() - head - tail, evidence));
     kept.extend(rows.iter().skip(rows.len() - tail).cloned());
     (Some(kept), head + tail, true)
 }
@@ -104,53 +153,79 @@ fn mark(rows: &[Value], from: usize, missing: usize, evidence: EvidenceId) -> Va
     json!({ "left_out": missing, "evidence": evidence, "from": from })
 }
 
-/// Of rows of which not even one fits, a part of the first.
-fn oversized(rows: &[Value], room: usize, evidence: EvidenceId) -> Vec<Value> {
-    let Some(first) = rows.first() else { return Vec::new() };
-    let mut kept = Vec::new();
-    kept.extend(to_fit(first, room).0);
-    kept.push(mark(rows, kept.len(), rows.len() - kept.len(), evidence));
-    kept
+/// Of rows of which not even one fits, a part of the first where that can be had; and how many that are.
+fn oversized(rows: &[Value], room: usize, evidence: EvidenceId) -> (Vec<Value>, usize) {
+    let mut kept: Vec<Value> = rows.first().and_then(|first| to_fit(first, room).0).into_iter().collect();
+    let returned = kept.len();
+    // Where the first is the only one, it says itself what it lacks.
+    if rows.len() > returned {
+        kept.push(mark(rows, returned, rows.len() - returned, evidence));
+    }
+    (kept, returned)
 }
 
-/// A value with its longest texts and arrays cut until it takes `room` characters of JSON, and whether it was cut.
-/// None where even a few characters of each are too many.
+/// How long texts and arrays may be.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    text: usize,
+    items: usize,
+}
+
+impl Limits {
+    /// Fields tell more than items do: they have names.
+    fn fields(self) -> usize {
+        self.items.saturating_mul(4)
+    }
+}
+
+/// A value with its longest texts, arrays and objects cut until it takes `room` characters of JSON, and whether it was
+/// cut. None where even a few characters of each are too many.
 #[must_use]
 pub fn to_fit(value: &Value, room: usize) -> (Option<Value>, bool) {
-    if size(value) <= room {
+    if chars(value) <= room {
         return (Some(value.clone()), false);
     }
     let limits = [(2_000, 200), (1_000, 60), (500, 30), (300, 15), (200, 8), (80, 4), (20, 1)];
     let short = limits.iter().find_map(|(text, items)| {
-        let part = shorten(value, (*text).min(room), *items, &mut false);
-        (size(&part) <= room).then_some(part)
+        let part = shorten(value, Limits { text: (*text).min(room), items: *items }, &mut false);
+        (chars(&part) <= room).then_some(part)
     });
     (short, true)
 }
 
-/// Cuts texts longer than `text` characters and arrays longer than `items`.
-fn shorten(value: &Value, text: usize, items: usize, is_cut: &mut bool) -> Value {
+/// Cuts texts, arrays and objects that are longer than they may be.
+fn shorten(value: &Value, limits: Limits, is_cut: &mut bool) -> Value {
     match value {
         Value::String(whole) => {
-            let more = whole.chars().count().saturating_sub(text);
+            let more = whole.chars().count().saturating_sub(limits.text);
             if more == 0 {
                 return value.clone();
             }
             *is_cut = true;
-            let head: String = whole.chars().take(text).collect();
+            let head: String = whole.chars().take(limits.text).collect();
             Value::String(format!("{head}[... {more} characters left out]"))
         }
         Value::Array(all) => {
-            let mut part: Vec<Value> = all.iter().take(items).map(|item| shorten(item, text, items, is_cut)).collect();
-            if all.len() > items {
+            let mut part: Vec<Value> =
+                all.iter().take(limits.items).map(|item| shorten(item, limits, is_cut)).collect();
+            if all.len() > limits.items {
                 *is_cut = true;
-                part.push(json!({ "left_out": all.len() - items }));
+                part.push(json!({ "left_out": all.len() - limits.items }));
             }
             Value::Array(part)
         }
-        Value::Object(map) => {
-            Value::Object(map.iter().map(|(key, inner)| (key.clone(), shorten(inner, text, items, is_cut))).collect())
-        }
+        Value::Object(map) => Value::Object(shorten_fields(map, limits, is_cut)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
+}
+
+fn shorten_fields(map: &Map<String, Value>, limits: Limits, is_cut: &mut bool) -> Map<String, Value> {
+    let all = map.iter().take(limits.fields());
+    let mut part: Map<String, Value> = all.map(|(key, inner)| (key.clone(), shorten(inner, limits, is_cut))).collect();
+    let more = map.len() - part.len();
+    if more > 0 {
+        *is_cut = true;
+        part.insert("fields_left_out".to_owned(), more.into());
+    }
+    part
 }

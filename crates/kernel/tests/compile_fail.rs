@@ -1,0 +1,6 @@
+//! What nobody outside the kernel can write: each file must not compile, for the reason that stands beside it.
+
+#[test]
+fn the_stages_can_not_be_skipped_or_forged() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}

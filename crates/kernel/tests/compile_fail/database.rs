@@ -1,0 +1,17 @@
+//! No pool, connection or transaction comes out of the database or the store.
+
+use warrant_kernel::db::Database;
+use warrant_kernel::store::Store;
+
+fn pools(database: &Database, store: &Store) {
+    let _ = database.pool();
+    let _ = &database.pool;
+    let _ = store.database();
+    let _ = &store.database;
+}
+
+async fn writes(store: &Store, whole: &warrant_kernel::store::capture::Captured) {
+    let _ = warrant_kernel::store::capture::insert(todo!(), todo!(), whole).await;
+}
+
+fn main() {}

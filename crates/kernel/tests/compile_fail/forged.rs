@@ -1,0 +1,34 @@
+//! Nobody but a stage makes what the next stage takes.
+
+use warrant_kernel::call::execute::Raw;
+use warrant_kernel::call::gate::Cleared;
+use warrant_kernel::call::plan::Planned;
+use warrant_kernel::call::refusal::Refusal;
+use warrant_kernel::call::ruling::Ruling;
+use warrant_kernel::call::schema::Checked;
+
+fn planned<'a>(earlier: Planned<'a>) -> Planned<'a> {
+    Planned { ..earlier }
+}
+
+fn checked<'a>(earlier: Checked<'a>) -> Checked<'a> {
+    Checked { ..earlier }
+}
+
+fn ruling<'a>(checked: Checked<'a>) -> Ruling<'a> {
+    Ruling { checked, decision: todo!(), basis: todo!() }
+}
+
+fn cleared<'a>(checked: Checked<'a>) -> Cleared<'a> {
+    Cleared { checked }
+}
+
+fn raw(earlier: Raw) -> Raw {
+    Raw { ..earlier }
+}
+
+fn refusal(earlier: Refusal) -> Refusal {
+    Refusal { ..earlier }
+}
+
+fn main() {}
