@@ -102,7 +102,7 @@ fn steady(world: &World, text: &str) -> String {
         (r"investigation [0-9a-f-]{36}", "investigation ID"),
         (r"\d+ ms\b", "N ms"),
         (r#""since":"\d{4}[0-9T:.-]*…"#, r#""since":"…"#),
-        (r"[^ ]*…  (\d+ rows)", "…  $1"),
+        (r"[^,]*…  (\d+ rows)", " …  $1"),
         (r"since \d{4}-\d\d-\d\dT[0-9:.]+Z", "since EARLIER"),
         (r#""since":"\d{4}-\d\d-\d\dT[0-9:.]+Z""#, r#""since":"EARLIER""#),
     ] {
@@ -133,8 +133,8 @@ async fn progress_and_report_in_eighty_columns() {
       E2  search_runbooks query why does checkout fail?, …  3 rows, cut, N ms
       E3  compare_logs checkout, since SINCE  3 rows, N ms
       E4  recent_changes since EARLIER  2 rows, N ms
-      E5  search_logs checkout, level error, since …  5 rows, cut, N ms
-      E5  search_logs checkout, level error, since …  5 rows, cut, cached, N ms
+      E5  search_logs checkout, level error, …  5 rows, cut, N ms
+      E5  search_logs checkout, level error, …  5 rows, cut, cached, N ms
       E6  read_file path checkout.toml  3 rows, N ms
       ✗ describe_service chekout: /service: there is no service `chekout`; did you …
       ✗ restart : there is no tool `restart`; there are: active_alerts, compare_log…

@@ -39,6 +39,11 @@ async fn a_question_becomes_a_confirmed_report_and_the_secret_stays_where_it_was
         // A model that writes a secret, cut in the middle: neither the terminal nor its next request shows it.
         let (head, tail) = SECRET.split_at(11);
         script[1].text = ["the token is ", head, tail, "\n"].map(str::to_owned).to_vec();
+        // Thinking is signed: what holds a secret can't be masked, so it does not go back; the rest does.
+        let thinking =
+            |text: &str| serde_json::json!({ "type": "thinking", "thinking": text, "signature": "c2lnbmVk" });
+        script[1].thinking = vec![thinking(&format!("I see token={SECRET}"))];
+        script[2].thinking = vec![thinking("I am nearly there")];
         let server = serve(script).await;
         world.write_config(&world.config_of(shape, &server, ""));
         let question = format!("why does checkout fail? it says token={SECRET}");
@@ -80,6 +85,11 @@ async fn a_question_becomes_a_confirmed_report_and_the_secret_stays_where_it_was
         }
         // The report that did not stand up went back with the reason.
         assert!(told(&requests[3].body).last().unwrap().contains("4711"));
+
+        if shape == Shape::Anthropic {
+            let last = requests[3].body.to_string();
+            assert!(last.contains("I am nearly there") && !last.contains("I see token"), "{last}");
+        }
 
         let replayed = warrant(&world, &["investigations", "replay", id]).output().await.unwrap();
         assert_eq!(replayed.status.code(), Some(0), "{}", String::from_utf8_lossy(&replayed.stdout));
