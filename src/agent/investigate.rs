@@ -86,7 +86,12 @@ impl Investigation<'_> {
             match step::next(&state) {
                 Step::Sweep => {
                     let calls = sweep::calls(&state.run, &self.bench.catalog, &self.bench.registry);
-                    self.trace.append(calls.into_iter().map(|call| Body::Asked(Asked::Read { call })).collect()).await;
+                    if calls.is_empty() {
+                        self.ask_model(&state, 1, &tools).await;
+                    } else {
+                        let asked = calls.into_iter().map(|call| Body::Asked(Asked::Read { call }));
+                        self.trace.append(asked.collect()).await;
+                    }
                 }
                 Step::Ask(calls) => {
                     self.trace.append(calls.into_iter().map(|call| Body::Asked(Asked::Read { call })).collect()).await;

@@ -132,7 +132,9 @@ impl State {
         self.now = self.now.max(event.at);
         self.last_seq = event.seq;
         match &event.body {
-            Body::Opened { .. } | Body::Resumed | Body::Interrupted | Body::Asked(Asked::Model { .. }) => {}
+            Body::Opened { .. } | Body::Resumed | Body::Interrupted => {}
+            // A role that sees none of the sweep's tools begins with the model.
+            Body::Asked(Asked::Model { .. }) => self.swept = true,
             Body::Asked(Asked::Read { call }) => self.asked(call, event.at),
             Body::Answered(answered) => self.answered(answered),
             Body::Decided { decision } => {

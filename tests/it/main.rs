@@ -28,4 +28,6 @@ mod shop;
 
 mod docs;
 
+mod roles;
+
 mod prompt;
