@@ -3,12 +3,14 @@
 //! The prefix is the same bytes in every turn, so that providers can cache it; the conversation only grows, until the
 //! context budget is reached and older results shrink in one step.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::domain::hex::hex;
-use warrant_kernel::domain::name::RoleName;
+use warrant_kernel::domain::name::{CallId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Trigger;
 use warrant_kernel::domain::time::rfc3339;
@@ -228,13 +230,11 @@ fn shrunk_to(result: &ToolResult, chars: usize) -> String {
     small.for_model().to_string()
 }
 
-/// What the model was shown of a result when it first saw it: what quotes and numbers are held against.
+/// What the model was shown of the sweep's results; it first sees all others whole. Quotes and numbers are held against
+/// what was shown first.
 #[must_use]
-pub fn first_shown(state: &State, result: &ToolResult) -> String {
-    sweep_shown(state)
-        .into_iter()
-        .find(|(call, _)| call.call.id == result.call_id)
-        .map_or_else(|| result.for_model().to_string(), |(_, shown)| shown)
+pub fn sweep_as_shown(state: &State) -> BTreeMap<CallId, String> {
+    sweep_shown(state).into_iter().map(|(call, shown)| (call.call.id.clone(), shown)).collect()
 }
 
 fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
