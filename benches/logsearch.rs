@@ -11,7 +11,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -59,7 +59,8 @@ fn write_log(path: &Path, megabytes: u64) {
         )
         .unwrap();
     }
-    file.flush().unwrap();
+    let file = file.into_inner().unwrap();
+    file.set_modified(SystemTime::try_from(START + DAY).unwrap()).unwrap();
 }
 
 fn catalog(dir: &Path) -> Arc<Catalog> {
