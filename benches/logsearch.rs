@@ -109,7 +109,7 @@ fn ripgrep(path: &Path, pattern: &str, most: usize) -> Option<(usize, Duration)>
     let mut printed = Vec::new();
     child.stdout.take()?.read_to_end(&mut printed).ok()?;
     child.wait().ok()?;
-    Some((printed.iter().filter(|byte| **byte == b'\n').count(), begun.elapsed()))
+    Some((String::from_utf8_lossy(&printed).lines().count(), begun.elapsed()))
 }
 
 fn bytes_read() -> u64 {
