@@ -100,9 +100,7 @@ fn call(runtime: &tokio::runtime::Runtime, tool: &Arc<dyn ReadTool>, args: Value
 /// Lines printed and time taken by ripgrep; none where it is not installed.
 fn ripgrep(path: &Path, pattern: &str, most: usize) -> Option<(usize, Duration)> {
     let begun = Instant::now();
-    #[expect(clippy::disallowed_methods, reason = "the peer is a program")]
-    let mut command = Command::new("rg");
-    let mut child = command
+    let mut child = Command::new("rg")
         .args(["--no-config", "--no-mmap", "-n", "-m", &most.to_string(), "-e", pattern])
         .arg(path)
         .stdout(Stdio::piped())
@@ -111,7 +109,7 @@ fn ripgrep(path: &Path, pattern: &str, most: usize) -> Option<(usize, Duration)>
     let mut printed = Vec::new();
     child.stdout.take()?.read_to_end(&mut printed).ok()?;
     child.wait().ok()?;
-    Some((printed.split(|byte| *byte == b'\n').count() - 1, begun.elapsed()))
+    Some((String::from_utf8_lossy(&printed).lines().count(), begun.elapsed()))
 }
 
 fn bytes_read() -> u64 {

@@ -1,5 +1,6 @@
 //! A service with log files in a temporary directory, for the tests of the log tools.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +9,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use warrant_kernel::call::arguments::check;
+use warrant_kernel::call::definition::{DefinitionFile, Definitions, LoadContext, Standing};
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::output::{Output, Rows};
@@ -16,6 +19,7 @@ use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
 use crate::catalog::Catalog;
 use crate::catalog::service::{LogFiles, Service};
 use crate::catalog::source::{DirSource, Sources};
+use crate::tools::read::{compare_logs, search_logs};
 
 /// 2026-11-30T11:20:00Z.
 pub(in crate::tools::read) const NOW: Timestamp = Timestamp::constant(1_796_037_600, 0);
@@ -96,4 +100,27 @@ pub(in crate::tools::read) fn text(lines: impl IntoIterator<Item = String>) -> S
     let mut text = lines.into_iter().collect::<Vec<_>>().join("\n");
     text.push('\n');
     text
+}
+
+#[test]
+fn the_examples_of_the_definitions_are_understood_by_the_tools() {
+    let texts = [
+        ("search_logs", include_str!("../../../../../../tools/search_logs.toml")),
+        ("compare_logs", include_str!("../../../../../../tools/compare_logs.toml")),
+    ];
+    let roles = BTreeSet::from(["explore".parse().unwrap(), "general-purpose".parse().unwrap()]);
+    let context = LoadContext { http_sources: &BTreeSet::new(), roles: &roles };
+    let files = texts.iter().map(|(name, text)| DefinitionFile { name, text, standing: Standing::BuiltIn });
+    let definitions = Definitions::load(files, &context).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = catalog(dir.path());
+    for (name, tool) in
+        [("search_logs", search_logs::tool(catalog.clone())), ("compare_logs", compare_logs::tool(catalog.clone()))]
+    {
+        let definition = definitions.get(name).unwrap();
+        for example in definition.tool().examples.iter().filter(|example| example.fits) {
+            let args = check(definition, &example.args.to_string(), NOW, &*catalog).unwrap().arguments;
+            assert_eq!(tool.resolve(&args, NOW).unwrap().kind, definition.tool().target.kind, "{name}");
+        }
+    }
 }
