@@ -144,9 +144,7 @@ fn registry(output: &Output) -> (Registry, Policy) {
     let policy = Policy::load(&texts, definitions.iter().map(Definition::tool), &roles).unwrap();
     let code: BTreeMap<_, Arc<dyn ReadTool>> = definitions
         .iter()
-        .map(|definition| {
-            (definition.tool().name.clone(), Arc::new(InMemory(output.clone())) as Arc<dyn ReadTool>)
-        })
+        .map(|definition| (definition.tool().name.clone(), Arc::new(InMemory(output.clone())) as Arc<dyn ReadTool>))
         .collect();
     (Registry::new(definitions, code).unwrap_or_else(|_| std::process::abort()), policy)
 }
@@ -195,7 +193,8 @@ fn main() {
         id: CallId::nth(1),
         number: 1,
         tool: "search_logs".to_owned(),
-        arguments: r#"{"service": "checkout", "pattern": "timeout|refused", "since": "15m ago", "limit": 200}"#.to_owned(),
+        arguments: r#"{"service": "checkout", "pattern": "timeout|refused", "since": "15m ago", "limit": 200}"#
+            .to_owned(),
         by: Caller::Person,
     };
     let cancel = CancellationToken::new();

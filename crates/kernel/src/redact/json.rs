@@ -129,9 +129,9 @@ struct Rebuilding<'v> {
 impl<'v> Rebuilding<'v> {
     fn value(&mut self, value: &'v Value, place: Place<'v>) -> Result<Value, RedactError> {
         Ok(match value {
-            Value::Array(array) => {
-                Value::Array(items(array, place).map(|(item, place)| self.value(item, place)).collect::<Result<_, _>>()?)
-            }
+            Value::Array(array) => Value::Array(
+                items(array, place).map(|(item, place)| self.value(item, place)).collect::<Result<_, _>>()?,
+            ),
             Value::Object(object) => {
                 let mut masked = Map::with_capacity(object.len());
                 for (key, value, place) in fields(object, place) {
