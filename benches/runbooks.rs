@@ -8,6 +8,7 @@
 //! the runbook's own name is taken out of its text, as one word and in words, and out of its title and file name.
 
 #![expect(clippy::unwrap_used, reason = "a bench that lacks its data has nothing to measure")]
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -41,7 +42,7 @@ fn main() {
     let keys: Vec<&str> = files.iter().map(|(key, _)| key.as_str()).collect();
     let key_of = |hit: &Hit<'_>| {
         let number = hit.runbook.id.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok());
-        number.map_or_else(|| hit.runbook.id.clone(), |at| keys[at].to_owned())
+        number.map_or_else(|| hit.runbook.id.clone(), |at| (*keys.get(at).unwrap()).to_owned())
     };
     for (half, remainder) in [("even (tuned on)", 0), ("odd", 1)] {
         let half_of: Vec<&Alert> = alerts.iter().filter(|alert| parity(&alert.name) == remainder).collect();
@@ -105,7 +106,7 @@ fn by_words(library: &Library, alerts: &[&Alert], key_of: &impl Fn(&Hit<'_>) -> 
     sure.sort_by(f64::total_cmp);
     unsure.sort_by(f64::total_cmp);
     if std::env::var_os("SHOW").is_some() {
-        println!("    lowest of those with one {:.2?}", &sure[..6]);
+        println!("    lowest of those with one {:.2?}", sure.get(..6));
         println!("    of those with none {unsure:.2?}");
     }
 }
@@ -157,7 +158,7 @@ fn alerts(dir: &Path) -> Vec<Alert> {
     let gold = |alert: &Value| {
         alert["gold"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let alerts = data["alerts"].as_array().unwrap().iter();
+    let alerts = data.get("alerts").unwrap().as_array().unwrap().iter();
     alerts
         .map(|alert| Alert {
             name: text(alert, "alert"),
@@ -183,7 +184,7 @@ fn camel(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut parts = vec![String::new()];
     for (at, c) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| letters[before]);
+        let before = at.checked_sub(1).map(|before| *letters.get(before).unwrap());
         let begins = c.is_uppercase()
             && before.is_some_and(|before| {
                 !before.is_uppercase() || letters.get(at + 1).is_some_and(|after| after.is_lowercase())

@@ -16,7 +16,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use warrant::app::{ROLES, builtin};
+use warrant::app::builtin;
+use warrant::config::ROLES;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
 use warrant_kernel::call::execute::AtOnce;
 use warrant_kernel::call::record::{NotKept, Recorder};
@@ -174,7 +175,7 @@ fn measure(what: &str, calls: usize, mut one: impl FnMut()) {
 }
 
 fn main() {
-    let calls: usize = std::env::args().filter_map(|word| word.parse().ok()).next().unwrap_or(20_000);
+    let calls: usize = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(20_000);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let known = [KnownSecret::new("api_key", "our-own-key-for-the-model-1")];
     let redactor = Redactor::new(RedactionKey::from_bytes([7; 32]), known).unwrap();

@@ -19,6 +19,8 @@ pub mod prompt;
 
 pub mod report;
 
+pub mod deltas;
+
 pub mod investigate;
 
 pub mod replay;

@@ -21,6 +21,8 @@ pub mod policy;
 
 pub mod check;
 
+pub mod print;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,17 +49,15 @@ use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
-use crate::config::Config;
+use crate::config::{Config, ROLES, place};
 use crate::model::config::RUNBOOK;
 use crate::model::fallback::List;
 use crate::model::retry::system_jitter;
 use crate::model::runbook::RunbookModel;
+use crate::telemetry;
 
 use fault::Fault;
 use files::Found;
-
-/// The roles there are.
-pub const ROLES: [&str; 2] = ["explore", "general-purpose"];
 
 /// The system's clock.
 pub struct SystemClock;
@@ -90,6 +90,11 @@ pub struct App {
 /// Looks up an environment variable.
 pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// Begins our own log, once, before anything can go wrong.
+pub fn begin_log() {
+    telemetry::begin();
+}
+
 /// The environment of this process.
 #[must_use]
 pub fn environment(name: &str) -> Option<String> {
@@ -97,6 +102,21 @@ pub fn environment(name: &str) -> Option<String> {
 }
 
 impl App {
+    /// Reads the config, the one named or the first there is, and opens what it asks for; our own log is masked with its
+    /// secrets from here on.
+    ///
+    /// # Errors
+    /// Where no config is found, or with all that is wrong in it.
+    pub fn begin(named: Option<PathBuf>, only_model: Option<&str>) -> Result<Self, Fault> {
+        let config = Config::load(&place::find(named)?)?;
+        let app = Self::open(config, &environment, only_model)?;
+        telemetry::mask_with(app.redactor.clone());
+        for warning in &app.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(app)
+    }
+
     /// Builds everything that a config asks for.
     ///
     /// # Errors
@@ -114,8 +134,10 @@ impl App {
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
-        let policies = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, &mut problems);
-        let policy = definitions.as_ref().and_then(|definitions| policy_of(&policies, definitions, &mut problems));
+        let mut policies = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, &mut problems);
+        policies.extend(role_policies(&config));
+        let policy =
+            definitions.as_ref().and_then(|definitions| policy_of(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
             let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
             parts.registry(definitions, &mut problems)
@@ -147,13 +169,19 @@ impl App {
         Ok(Store::new(Database::open(&self.config.store).await.map_err(Fault::Database)?))
     }
 
+    /// The built-in model, which costs nothing.
+    #[must_use]
+    pub fn runbook_model(&self) -> Arc<dyn Model> {
+        Arc::new(RunbookModel::new(Arc::clone(&self.bench.catalog), Arc::clone(&self.bench.library)))
+    }
+
     /// The person at this terminal.
     ///
     /// # Errors
     /// [`Fault::Usage`] where their user name can't be a person's.
     pub fn requester(&self) -> Result<Requester, Fault> {
         let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(error.to_string()))
+        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
     }
 
     /// A role by its name.
@@ -161,8 +189,10 @@ impl App {
     /// # Errors
     /// [`Fault::Usage`] for any other.
     pub fn role(&self, name: &str) -> Result<RoleName, Fault> {
-        let known = ROLES.contains(&name).then(|| name.parse().ok()).flatten();
-        known.ok_or_else(|| Fault::Usage(format!("there is no role `{name}`; there are: {}", ROLES.join(", "))))
+        let roles = roles(&self.config);
+        let known = roles.iter().find(|role| role.as_str() == name).cloned();
+        let names: Vec<&str> = roles.iter().map(RoleName::as_str).collect();
+        known.ok_or_else(|| Fault::Usage(format!("there is no role `{name}`; there are: {}", names.join(", "))))
     }
 
     /// How many reads of each source may run at once.
@@ -174,8 +204,20 @@ impl App {
     }
 }
 
-fn roles() -> BTreeSet<RoleName> {
-    ROLES.iter().filter_map(|name| name.parse().ok()).collect()
+fn roles(config: &Config) -> BTreeSet<RoleName> {
+    ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
+}
+
+/// The policy under which roles of the config read: what they see is in the config, what they may not is policy's.
+fn role_policies(config: &Config) -> Option<Found> {
+    let names = config.roles.keys().map(|role| format!("principal in Role::\"{role}\""));
+    let any = names.collect::<Vec<_>>().join(" || ");
+    let text = format!(
+        "@id(\"roles-of-the-config\")\n@reason(\"the config lets this role read\")\n\
+         permit (principal, action in Action::\"read\", resource)\nwhen {{ {any} }};\n"
+    );
+    let name = "[roles] of the config".to_owned();
+    (!config.roles.is_empty()).then_some(Found { name, text, is_builtin: true })
 }
 
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
@@ -191,20 +233,35 @@ fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
 fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {
     let found = files::read(&config.tool_dirs, "toml", builtin::TOOLS, problems);
     let http_sources: BTreeSet<SourceName> = config.catalog.sources().http.keys().cloned().collect();
-    let context = LoadContext { http_sources: &http_sources, roles: &roles() };
+    let context = LoadContext { http_sources: &http_sources, roles: &roles(config) };
     let files = found.iter().map(|file| DefinitionFile {
         name: &file.name,
         text: &file.text,
         standing: if file.is_builtin { Standing::BuiltIn } else { Standing::Operator },
     });
-    Definitions::load(files, &context).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
+    let loaded = Definitions::load(files, &context);
+    let mut definitions = loaded.map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()?;
+    for (role, tools) in &config.roles {
+        if let Err(missing) = definitions.grant(role, tools) {
+            let missing: Vec<&str> = missing.iter().map(ToolName::as_str).collect();
+            problems.push(format!("`[roles.{role}]`: there is no tool `{}`", missing.join("`, `")));
+        }
+    }
+    Some(definitions)
 }
 
-fn policy_of(found: &[Found], definitions: &Definitions, problems: &mut Vec<String>) -> Option<Policy> {
+fn policy_of(
+    config: &Config,
+    found: &[Found],
+    definitions: &Definitions,
+    problems: &mut Vec<String>,
+) -> Option<Policy> {
     let texts: Vec<PolicyText<'_>> =
         found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
     let tools = definitions.iter().map(Definition::tool);
-    Policy::load(&texts, tools, &roles()).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
+    Policy::load(&texts, tools, &roles(config))
+        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
+        .ok()
 }
 
 /// What tools are made of.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::event::Budgets;
-use warrant_kernel::domain::name::{PersonId, ServiceName, SourceName};
+use warrant_kernel::domain::name::{PersonId, RoleName, ServiceName, SourceName, ToolName};
 use warrant_kernel::domain::time;
 use warrant_kernel::people::{People, Person};
 use warrant_toolbox::catalog::Catalog;
@@ -17,6 +17,9 @@ use warrant_toolbox::catalog::service::Service;
 use warrant_toolbox::catalog::source::{DirSource, FileSource, HttpSource, Sources};
 
 use crate::model::config::{ModelConfig, RUNBOOK};
+
+/// The roles that are built in.
+pub const ROLES: [&str; 2] = ["explore", "general-purpose"];
 
 /// Characters of conversation before older results shrink, where the config says nothing.
 const CONTEXT_CHARS: usize = 240_000;
@@ -34,6 +37,7 @@ struct Document {
     deploys: BTreeMap<SourceName, FileSource>,
     services: BTreeMap<ServiceName, Service>,
     people: BTreeMap<PersonId, Person>,
+    roles: BTreeMap<RoleName, RoleSection>,
     models: BTreeMap<String, ModelConfig>,
     investigation: InvestigationSection,
     store: StoreSection,
@@ -51,9 +55,17 @@ struct InvestigationSection {
     turns: Option<u32>,
     wall: Option<String>,
     tokens: Option<u64>,
+    tokens_per_day: Option<u64>,
     cost: Option<f64>,
     calls_per_turn: Option<u32>,
     context_chars: Option<usize>,
+}
+
+/// A role of the operator's own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoleSection {
+    tools: BTreeSet<ToolName>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -84,12 +96,16 @@ pub struct Config {
     pub catalog: Catalog,
     /// Who is who.
     pub people: People,
+    /// Roles beside the built-in ones, with the tools that each sees.
+    pub roles: BTreeMap<RoleName, BTreeSet<ToolName>>,
     /// Models by name.
     pub models: BTreeMap<String, ModelConfig>,
     /// The models in the order in which they are tried; the last is the built-in one unless the config leaves it out.
     pub model_order: Vec<String>,
     /// Limits of an investigation.
     pub budgets: Budgets,
+    /// Tokens of all investigations of a day (UTC), if there is a limit; then only the built-in model is asked.
+    pub tokens_per_day: Option<u64>,
     /// How far an investigation looks back unless it is told.
     pub window: jiff::SignedDuration,
     /// The store's file.
@@ -175,8 +191,15 @@ impl Document {
     fn check(self, path: &Path) -> Result<Config, Vec<String>> {
         let mut problems = Vec::new();
         self.check_paths(&mut problems);
+        self.check_roles(&mut problems);
         let model_order = self.model_order(&mut problems);
         let budgets = self.investigation.budgets(&mut problems);
+        if budgets.cost.is_some() {
+            let unpriced = |name: &&String| self.models.get(*name).is_some_and(|model| model.prices.is_none());
+            problems.extend(model_order.iter().filter(unpriced).map(|name| {
+                format!("`investigation.cost` is set, but `[models.{name}]` has no `prices` to reckon with")
+            }));
+        }
         let window = duration("investigation.window", self.investigation.window.as_deref(), "1h", &mut problems);
         let sources = Sources {
             metrics: self.metrics,
@@ -203,9 +226,11 @@ impl Document {
             path: path.to_owned(),
             catalog,
             people,
+            roles: self.roles.into_iter().map(|(name, role)| (name, role.tools)).collect(),
             models: self.models,
             model_order,
             budgets,
+            tokens_per_day: self.investigation.tokens_per_day,
             window,
             store,
             tool_dirs: self.tools.dirs,
@@ -213,6 +238,17 @@ impl Document {
             runbook_dirs: self.runbooks.dirs,
             secrets_env: self.redaction.secrets_env,
         })
+    }
+
+    fn check_roles(&self, problems: &mut Vec<String>) {
+        for (name, role) in &self.roles {
+            if ROLES.contains(&name.as_str()) {
+                problems.push(format!("`[roles.{name}]`: `{name}` is built in; choose another name"));
+            }
+            if role.tools.is_empty() {
+                problems.push(format!("`[roles.{name}]`: `tools` is empty; name the tools that it sees"));
+            }
+        }
     }
 
     fn check_paths(&self, problems: &mut Vec<String>) {
@@ -286,6 +322,7 @@ impl InvestigationSection {
 fn duration(key: &str, text: Option<&str>, default: &str, problems: &mut Vec<String>) -> jiff::SignedDuration {
     time::parse_duration(text.unwrap_or(default)).unwrap_or_else(|error| {
         problems.push(format!("`{key}`: {error}"));
-        jiff::SignedDuration::ZERO
+        // The default stands in, so that what is wrong is told once.
+        time::parse_duration(default).unwrap_or_default()
     })
 }

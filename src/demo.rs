@@ -17,6 +17,11 @@
 //! | [`shop`] | all of it: children, customers, the fault, and what the outside world sees |
 //! | [`run`] | `warrant demo`: the shop and an investigation of it |
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the shop is the outside world: its services are child processes, and each has a clock of its own"
+)]
+
 pub mod fault;
 
 pub mod dice;

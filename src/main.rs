@@ -6,9 +6,6 @@ mod flags;
 #[path = "main/commands.rs"]
 mod commands;
 
-#[path = "main/print.rs"]
-mod print;
-
 use std::process::ExitCode;
 
 use clap::Parser;

@@ -5,6 +5,7 @@
 //! | [`config`] | `[models.NAME]`, and the models built from it |
 //! | [`fallback`] | models in order: when one fails for good, the next is asked |
 //! | [`retry`] | patience with a model that fails for a moment |
+//! | [`priced`] | what an answer cost |
 //! | [`openai`] | chat completions: `OpenAI`, Ollama, vLLM, gateways |
 //! | [`anthropic`] | the Messages API |
 //! | [`runbook`] | the built-in one: no key, no network |
@@ -19,6 +20,8 @@ pub mod runbook;
 pub mod fallback;
 
 pub mod retry;
+
+pub mod priced;
 
 pub mod openai;
 

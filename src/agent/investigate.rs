@@ -1,25 +1,31 @@
 //! The loop: what comes next is decided by the state, done here, and recorded as events.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::future::join_all;
 use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::execute::Conduct;
 use warrant_kernel::call::record::Recorder;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::{Desk, carry_out};
-use warrant_kernel::domain::event::{Answered, Asked, Body};
+use warrant_kernel::domain::decision::Decision;
+use warrant_kernel::domain::event::{Answered, Asked, Body, Call};
 use warrant_kernel::domain::report::Report;
-use warrant_kernel::domain::result::ToolResult;
+use warrant_kernel::domain::result::{Status, ToolResult};
 use warrant_kernel::policy::Policy;
 use warrant_kernel::redact::Redactor;
+use warrant_kernel::store::capture::Captured;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 
+use super::deltas::Lines;
 use super::model::{Answer, Model, ModelError, Request, Seen, Stop, ToolSpec, Usage};
 use super::prompt;
-use super::report::{self, Chance, Judged};
+use super::report::{self, Judged};
 use super::state::{CallState, State};
 use super::step::{self, HandedIn, Step};
 use super::sweep;
@@ -80,7 +86,12 @@ impl Investigation<'_> {
             match step::next(&state) {
                 Step::Sweep => {
                     let calls = sweep::calls(&state.run, &self.bench.catalog, &self.bench.registry);
-                    self.trace.append(calls.into_iter().map(|call| Body::Asked(Asked::Read { call })).collect()).await;
+                    if calls.is_empty() {
+                        self.ask_model(&state, 1, &tools).await;
+                    } else {
+                        let asked = calls.into_iter().map(|call| Body::Asked(Asked::Read { call }));
+                        self.trace.append(asked.collect()).await;
+                    }
                 }
                 Step::Ask(calls) => {
                     self.trace.append(calls.into_iter().map(|call| Body::Asked(Asked::Read { call })).collect()).await;
@@ -120,7 +131,7 @@ impl Investigation<'_> {
             run: &state.run,
             evidence: &self.trace,
             conduct: self.conduct,
-            recorder: &self.trace,
+            recorder: self,
             now: known.asked_at,
             cancel: &self.cancel,
         };
@@ -146,25 +157,32 @@ impl Investigation<'_> {
         };
         let (sender, mut deltas) = unbounded_channel::<String>();
         let watching = async {
+            let mut lines = Lines::new(&self.redactor, self.trace.watcher());
             while let Some(text) = deltas.recv().await {
-                self.trace.watcher().delta(&text);
+                lines.push(&text);
             }
+            lines.finish();
         };
         let asking = async {
-            let answer = self.model.answer(request, &sender, &self.cancel).await;
+            let answer = timeout(time_left(state), self.model.answer(request, &sender, &self.cancel)).await;
             drop(sender);
             answer
         };
         let (answer, ()) = tokio::join!(asking, watching);
-        let answered = match answer {
-            Ok(answer) => self.answer_of(turn, &answer),
-            Err(ModelError::Cancelled) => return,
-            Err(ModelError::ContextOverflow { model }) => self.answer_of(turn, &overflow(model)),
-            Err(error @ (ModelError::Transient { .. } | ModelError::Permanent { .. })) => {
-                Answered::ModelFailed { turn, message: self.masked(&error.to_string()) }
+        let body = match answer {
+            // A model may write for ever without ever falling silent.
+            Err(_elapsed) => {
+                let text = format!("the budget of {} seconds is spent", state.budgets.wall_s);
+                Body::Budget { text, spent: true }
+            }
+            Ok(Ok(answer)) => Body::Answered(self.answer_of(turn, &answer)),
+            Ok(Err(ModelError::Cancelled)) => return,
+            Ok(Err(ModelError::ContextOverflow { model })) => Body::Answered(self.answer_of(turn, &overflow(model))),
+            Ok(Err(error @ (ModelError::Transient { .. } | ModelError::Permanent { .. }))) => {
+                Body::Answered(Answered::ModelFailed { turn, message: self.masked(&error.to_string()) })
             }
         };
-        self.trace.append(vec![Body::Answered(answered)]).await;
+        self.trace.append(vec![body]).await;
     }
 
     /// What a model writes goes into the trace and back to the model, so it is masked like anything else.
@@ -186,6 +204,12 @@ impl Investigation<'_> {
             call.arguments = text(&call.arguments)?;
             call.name = text(&call.name)?;
         }
+        // Signed blocks can't be changed, so those of an answer go back all or none.
+        for block in &answer.opaque {
+            if self.redactor.redact_json(block).ok()?.1 > 0 {
+                masked.opaque = Vec::new();
+            }
+        }
         Some(masked)
     }
 
@@ -198,24 +222,12 @@ impl Investigation<'_> {
     }
 
     async fn hand_in(&self, state: &State, handed_in: HandedIn) {
-        let chance = if state.returns() == 0 { Chance::First } else { Chance::Last };
-        let returned =
-            |message: String| Body::Answered(Answered::Report { call_id: handed_in.call_id.clone(), message });
-        match (&handed_in.draft, chance) {
-            (Err(error), _) => {
-                let message = format!("the report does not have the form that its schema asks for: {error}");
-                self.trace.append(vec![returned(message)]).await;
+        match received(state, &self.bench.library, &handed_in) {
+            Judged::Returned(message) => {
+                let call_id = handed_in.call_id;
+                self.trace.append(vec![Body::Answered(Answered::Report { call_id, message })]).await;
             }
-            (Ok(_), Chance::First) if handed_in.beside_others => {
-                let message = "the calls beside it have been answered; read them, then call `report` alone".to_owned();
-                self.trace.append(vec![returned(message)]).await;
-            }
-            (Ok(draft), chance) => {
-                match report::judge(state, &self.bench.library, draft, &handed_in.written_by, chance) {
-                    Judged::Returned(message) => self.trace.append(vec![returned(message)]).await,
-                    Judged::Stands(report) => self.conclude(*report).await,
-                }
-            }
+            Judged::Stands(report) => self.conclude(*report).await,
         }
     }
 
@@ -223,6 +235,38 @@ impl Investigation<'_> {
         let volatile = self.trace.volatile().await.is_some();
         self.trace.append(vec![Body::Reported { report: Box::new(Report { volatile, ..report }) }]).await;
     }
+}
+
+/// Keeps what calls came to, unless it is only that the investigation was ended: those are asked again on resume.
+#[async_trait]
+impl Recorder for Investigation<'_> {
+    async fn decided(&self, decision: &Decision) {
+        self.trace.decided(decision).await;
+    }
+
+    async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
+        if result.status == Status::Cancelled && self.cancel.is_cancelled() {
+            return;
+        }
+        self.trace.answered(call, result, whole).await;
+    }
+}
+
+/// What comes of a report that was handed in.
+pub(super) fn received(state: &State, library: &Library, handed_in: &HandedIn) -> Judged {
+    match &handed_in.draft {
+        Err(error) => Judged::Returned(format!("the report does not have the form that its schema asks for: {error}")),
+        Ok(_) if handed_in.beside_others && state.returns() == 0 => {
+            Judged::Returned("the calls beside it have been answered; read them, then call `report` alone".to_owned())
+        }
+        Ok(draft) => report::judge(state, library, draft, &handed_in.written_by, handed_in.chance),
+    }
+}
+
+/// What the wall budget leaves.
+fn time_left(state: &State) -> Duration {
+    let spent = Duration::try_from(state.spent).unwrap_or_default();
+    Duration::from_secs(state.budgets.wall_s).saturating_sub(spent)
 }
 
 fn overflow(model: String) -> Answer {
@@ -233,6 +277,7 @@ fn overflow(model: String) -> Answer {
         opaque: Vec::new(),
         stop: Stop::ContextOverflow,
         usage: Usage::default(),
+        cost: None,
     }
 }
 
@@ -241,7 +286,7 @@ fn repeated(state: &State, known: &CallState) -> Option<ToolResult> {
     let same = |earlier: &&CallState| {
         earlier.call.number < known.call.number
             && earlier.call.tool == known.call.tool
-            && earlier.call.arguments == known.call.arguments
+            && same_arguments(&earlier.call.arguments, &known.call.arguments)
     };
     let failures: Vec<&ToolResult> = state
         .calls
@@ -259,4 +304,10 @@ fn repeated(state: &State, known: &CallState) -> Option<ToolResult> {
         error.retryable = false;
     }
     Some(result)
+}
+
+/// Whether two calls ask the same, however it is written.
+fn same_arguments(left: &str, right: &str) -> bool {
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    left == right || value(left).is_some_and(|left| value(right) == Some(left))
 }

@@ -137,8 +137,11 @@ pub struct Answer {
     pub opaque: Vec<Value>,
     /// Why it stopped.
     pub stop: Stop,
-    /// What it cost.
+    /// The tokens it took.
     pub usage: Usage,
+    /// What it cost, in the currency of the prices in the config; none where the config states no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 /// Why there is no answer. Retries and the fall-back to the next model have been tried when the loop sees this.

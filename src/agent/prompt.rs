@@ -3,11 +3,14 @@
 //! The prefix is the same bytes in every turn, so that providers can cache it; the conversation only grows, until the
 //! context budget is reached and older results shrink in one step.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
-use warrant_kernel::domain::name::RoleName;
+use warrant_kernel::domain::hex::hex;
+use warrant_kernel::domain::name::{CallId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Trigger;
 use warrant_kernel::domain::time::rfc3339;
@@ -19,11 +22,17 @@ use super::step::{self, REPORT};
 /// The system prompt.
 pub const SYSTEM: &str = include_str!("prompt/system.md");
 
-/// The results of the opening sweep together, in characters.
-const SWEEP_CHARS: usize = 16_000;
+/// The opening sweep, calls and results together, in bytes.
+const SWEEP_BYTES: usize = 16_000;
 
-/// A result that has shrunk, in characters.
-const SHRUNK_CHARS: usize = 700;
+/// Line breaks around a call and its result in the opening.
+const HEADING_LINES: usize = 3;
+
+/// What a shrunk result says of how to see it again.
+const AGAIN: usize = 160;
+
+/// A result that has shrunk, in bytes.
+const SHRUNK_BYTES: usize = 700;
 
 /// The tools of a role and the loop's own `report`, in a fixed order.
 #[must_use]
@@ -94,17 +103,22 @@ enum Size {
     Shrunk,
 }
 
-/// How many of the first turns are shown shrunk. Decided turn by turn, so that a later turn never un-shrinks one.
+/// How many of the first turns are shown shrunk. Decided turn by turn from what came before it, so that a later turn
+/// never un-shrinks one.
 fn shrunk_before(state: &State) -> usize {
-    let overflows = state.turns.iter().filter(|turn| turn.answer.stop == Stop::ContextOverflow).count();
-    let limit = state.budgets.context_chars >> overflows.min(8);
+    let mut limit = state.budgets.context_chars;
     let chars = |turn: &Turn, size| -> usize { turn_messages(state, turn, size).iter().map(message_chars).sum() };
     let opening = opening(state).len();
     let mut shrunk = 0;
     let mut total = opening;
     for (index, turn) in state.turns.iter().enumerate() {
         total += chars(turn, Size::Whole);
-        if total > limit {
+        // The model's window is smaller than the budget says.
+        let overflows = turn.answer.stop == Stop::ContextOverflow;
+        if overflows {
+            limit /= 2;
+        }
+        if overflows || total > limit {
             shrunk = index;
             let (old, recent) = state.turns.split_at(index);
             total = opening
@@ -129,31 +143,39 @@ fn message_chars(message: &Message) -> usize {
 
 fn opening(state: &State) -> String {
     let run = &state.run;
-    let mut text = match &run.trigger {
+    let mut text = vec![match &run.trigger {
         Trigger::Question { text } => format!("Question: {text}\n"),
         Trigger::Alert { name, text } => format!("Alert {name} (its words come from outside): {text}\n"),
-    };
+    }];
     if let Some(service) = &run.service {
-        text.push_str(&format!("Service: {service}\n"));
+        text.push(format!("Service: {service}\n"));
     }
-    text.push_str(&format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
-    text.push_str("\nThe opening sweep:\n");
+    text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
+    text.push("\nThe opening sweep:\n".to_owned());
     for (call, shown) in sweep_shown(state) {
-        text.push_str(&format!("\n{} {}\n{shown}\n", call.call.tool, call.call.arguments));
+        text.push(format!(
+            "
+{}
+{shown}
+",
+            heading(call)
+        ));
     }
     for note in &state.opening_notes {
-        text.push_str(&format!("\n{note}\n"));
+        text.push(format!("\n{note}\n"));
     }
-    text
+    text.concat()
 }
 
-/// The sweep's results as the model sees them, together within their limit: the longest shrink first.
+/// The sweep's calls and results as the model sees them, together within their limit: the longest shrink first.
 fn sweep_shown(state: &State) -> Vec<(&CallState, String)> {
     let whole: Vec<(&CallState, &ToolResult, String)> = state
         .sweep()
         .filter_map(|call| call.result.as_ref().map(|result| (call, result, result.for_model().to_string())))
         .collect();
-    let fair = fair_share(&whole.iter().map(|(_, _, text)| text.len()).collect::<Vec<_>>(), SWEEP_CHARS);
+    let headings = whole.iter().map(|(call, ..)| heading(call).len() + HEADING_LINES).sum::<usize>();
+    let room = SWEEP_BYTES.saturating_sub(headings);
+    let fair = fair_share(&whole.iter().map(|(_, _, text)| text.len()).collect::<Vec<_>>(), room);
     whole
         .into_iter()
         .map(|(call, result, text)| {
@@ -161,6 +183,10 @@ fn sweep_shown(state: &State) -> Vec<(&CallState, String)> {
             (call, shown)
         })
         .collect()
+}
+
+fn heading(call: &CallState) -> String {
+    format!("{} {}", call.call.tool, call.call.arguments)
 }
 
 /// The largest share such that all sizes, each cut to it, fit into `room`.
@@ -178,11 +204,23 @@ fn fair_share(sizes: &[usize], room: usize) -> usize {
     usize::MAX
 }
 
-/// A result's envelope and its first lines.
+/// A result's envelope and its first lines, within `room` bytes where the envelope alone is not longer.
 fn shrunk(result: &ToolResult, room: usize) -> String {
+    let envelope = ToolResult { data: Value::Null, ..result.clone() }.for_model().to_string().len() + AGAIN;
+    let mut chars = room.saturating_sub(envelope);
+    loop {
+        let shown = shrunk_to(result, chars);
+        // Cutting counts characters, of which some are of several bytes.
+        if shown.len() <= room || chars == 0 {
+            return shown;
+        }
+        chars = (chars * room / shown.len()).min(chars - 1);
+    }
+}
+
+fn shrunk_to(result: &ToolResult, chars: usize) -> String {
     let mut small = result.clone();
-    let envelope = { ToolResult { data: Value::Null, ..result.clone() } }.for_model().to_string().len() + 160;
-    let (data, is_cut) = cut::to_fit(&result.data, room.saturating_sub(envelope));
+    let (data, is_cut) = cut::to_fit(&result.data, chars);
     small.data = data.unwrap_or(Value::Null);
     if is_cut {
         small.truncated = true;
@@ -192,13 +230,11 @@ fn shrunk(result: &ToolResult, room: usize) -> String {
     small.for_model().to_string()
 }
 
-/// What the model was shown of a result when it first saw it: what quotes and numbers are held against.
+/// What the model was shown of the sweep's results; it first sees all others whole. Quotes and numbers are held against
+/// what was shown first.
 #[must_use]
-pub fn first_shown(state: &State, result: &ToolResult) -> String {
-    sweep_shown(state)
-        .into_iter()
-        .find(|(call, _)| call.call.id == result.call_id)
-        .map_or_else(|| result.for_model().to_string(), |(_, shown)| shown)
+pub fn sweep_as_shown(state: &State) -> BTreeMap<CallId, String> {
+    sweep_shown(state).into_iter().map(|(call, shown)| (call.call.id.clone(), shown)).collect()
 }
 
 fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
@@ -218,7 +254,7 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
                 (refused(&message.unwrap_or_default()), true)
             } else {
                 match state.call_of(turn.number, call).and_then(|known| known.result.as_ref()) {
-                    Some(result) if size == Size::Shrunk => (shrunk(result, SHRUNK_CHARS), !result.ok),
+                    Some(result) if size == Size::Shrunk => (shrunk(result, SHRUNK_BYTES), !result.ok),
                     Some(result) => (result.for_model().to_string(), !result.ok),
                     None => (refused("not carried out"), true),
                 }
@@ -262,5 +298,5 @@ pub fn digest(tools: &[ToolSpec], messages: &[Message]) -> String {
     hasher.update(SYSTEM.as_bytes());
     hasher.update(serde_json::to_vec(tools).unwrap_or_default());
     hasher.update(serde_json::to_vec(messages).unwrap_or_default());
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

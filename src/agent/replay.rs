@@ -3,16 +3,15 @@
 //! For every event the state before it is folded from the log, the loop decides what comes next, and that is compared
 //! with what was recorded. Models and tools are not asked; policy is.
 
-use serde_json::Value;
 use warrant_kernel::call::arguments;
 use warrant_kernel::domain::decision::Decision;
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call, Event};
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::policy::Question;
 
-use super::investigate::Bench;
+use super::investigate::{Bench, received};
 use super::prompt;
-use super::report::{self, Chance, Judged};
+use super::report::{self, Judged};
 use super::state::{NotOpened, State};
 use super::step::{self, Step};
 use super::sweep;
@@ -53,6 +52,11 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
             differences.push(Difference { seq: event.seq, what, recorded, now });
         }
     };
+    if !matches!(event.body, Body::Asked(Asked::Read { .. })) {
+        for missing in expected.drain(..) {
+            differ("call", "no call".to_owned(), shown(&missing));
+        }
+    }
     match &event.body {
         Body::Asked(Asked::Read { call }) => {
             if expected.is_empty() {
@@ -72,8 +76,14 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
             differ("call", shown(call), now);
         }
         Body::Asked(Asked::Model { request, .. }) => {
-            let tools = prompt::tools(&bench.registry, &state.run.role);
-            differ("request to the model", request.clone(), prompt::digest(&tools, &prompt::messages(state)));
+            let now = match step::next(state) {
+                Step::AskModel(_) => {
+                    let tools = prompt::tools(&bench.registry, &state.run.role);
+                    prompt::digest(&tools, &prompt::messages(state))
+                }
+                other => format!("no request, but {}", name_of(&other)),
+            };
+            differ("request to the model", request.clone(), now);
         }
         Body::Decided { decision } => {
             let now = ruling(bench, state, decision).unwrap_or_else(|| "no ruling".to_owned());
@@ -82,20 +92,18 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
         Body::Reported { report } => {
             let now = report_now(bench, state).map(|now| Report { volatile: report.volatile, ..now });
             let text =
-                |report: Option<&Report>| report.map(|it| json(&serde_json::to_value(it).ok())).unwrap_or_default();
+                |report: Option<&Report>| report.and_then(|it| serde_json::to_string(it).ok()).unwrap_or_default();
             differ("report", text(Some(report)), text(now.as_ref()));
         }
         Body::Answered(Answered::Report { message, .. }) => {
-            if let Step::HandIn(handed_in) = step::next(state)
-                && let Ok(draft) = &handed_in.draft
-                && !handed_in.beside_others
-            {
-                let now = match report::judge(state, &bench.library, draft, &handed_in.written_by, Chance::First) {
+            let now = match step::next(state) {
+                Step::HandIn(handed_in) => match received(state, &bench.library, &handed_in) {
                     Judged::Returned(now) => now,
                     Judged::Stands(_) => "the report stands".to_owned(),
-                };
-                differ("returned report", message.clone(), now);
-            }
+                },
+                other => format!("no report, but {}", name_of(&other)),
+            };
+            differ("returned report", message.clone(), now);
         }
         Body::Answered(Answered::Model { .. } | Answered::ModelFailed { .. } | Answered::Read { .. })
         | Body::Opened { .. }
@@ -106,12 +114,22 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
     }
 }
 
-fn shown(call: &Call) -> String {
-    format!("{} {} {}", call.id, call.tool, call.arguments)
+fn name_of(step: &Step) -> &'static str {
+    match step {
+        Step::Sweep => "the opening sweep",
+        Step::Ask(_) => "calls",
+        Step::CarryOut(_) => "calls to carry out",
+        Step::HandIn(_) => "a report to check",
+        Step::Warn(_) => "a warning of the budget",
+        Step::Spend(_) => "a spent budget",
+        Step::AskModel(_) => "a request to the model",
+        Step::Partial(_) => "a partial report",
+        Step::Done => "nothing",
+    }
 }
 
-fn json(value: &Option<Value>) -> String {
-    value.as_ref().map(ToString::to_string).unwrap_or_default()
+fn shown(call: &Call) -> String {
+    format!("{} {} {}", call.id, call.tool, call.arguments)
 }
 
 /// What policy says today of a call that was decided on.
@@ -128,14 +146,10 @@ fn ruling(bench: &Bench, state: &State, decision: &Decision) -> Option<String> {
 
 fn report_now(bench: &Bench, state: &State) -> Option<Report> {
     match step::next(state) {
-        Step::HandIn(handed_in) => {
-            let draft = handed_in.draft.ok()?;
-            let chance = if state.returns() == 0 { Chance::First } else { Chance::Last };
-            match report::judge(state, &bench.library, &draft, &handed_in.written_by, chance) {
-                Judged::Stands(report) => Some(*report),
-                Judged::Returned(_) => None,
-            }
-        }
+        Step::HandIn(handed_in) => match received(state, &bench.library, &handed_in) {
+            Judged::Stands(report) => Some(*report),
+            Judged::Returned(_) => None,
+        },
         Step::Partial(why) => Some(report::partial(state, &bench.library, &why)),
         Step::Sweep
         | Step::Ask(_)

@@ -99,7 +99,7 @@ pub fn judge(state: &State, library: &Library, draft: &Draft, written_by: &str, 
 #[must_use]
 pub fn partial(state: &State, library: &Library, why: &str) -> Report {
     let signals = signals::of(state);
-    let findings: Vec<Finding> = signals.abnormal.into_iter().map(|signal| signal.into_finding()).collect();
+    let findings: Vec<Finding> = signals.abnormal.into_iter().map(signals::Abnormal::into_finding).collect();
     let (outcome, outcome_reason) = settle(state, library, &findings);
     let looked = state.calls.iter().filter(|call| call.result.as_ref().is_some_and(|result| result.ok)).count();
     Report {
@@ -113,7 +113,7 @@ pub fn partial(state: &State, library: &Library, why: &str) -> Report {
         ruled_out: Vec::new(),
         impact: None,
         timeline: Vec::new(),
-        next_steps: vec!["Read the evidence below, or resume the investigation once a model answers.".to_owned()],
+        next_steps: vec!["Read the evidence below, or ask again once a model answers.".to_owned()],
         not_seen: not_seen(state),
         written_by: "warrant".to_owned(),
         partial: true,

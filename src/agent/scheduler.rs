@@ -95,3 +95,6 @@ impl Conduct for Scheduler {
         Landed { done: Arc::clone(&answered.done), cached: (!flew).then_some(answered.evidence) }
     }
 }
+
+#[cfg(test)]
+mod tests;

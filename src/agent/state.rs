@@ -133,7 +133,8 @@ impl State {
         self.last_seq = event.seq;
         match &event.body {
             Body::Opened { .. } | Body::Resumed | Body::Interrupted => {}
-            Body::Asked(Asked::Model { .. }) => {}
+            // A role that sees none of the sweep's tools begins with the model.
+            Body::Asked(Asked::Model { .. }) => self.swept = true,
             Body::Asked(Asked::Read { call }) => self.asked(call, event.at),
             Body::Answered(answered) => self.answered(answered),
             Body::Decided { decision } => {
@@ -168,7 +169,7 @@ impl State {
                 }
                 // Written by a program whose answers have another shape: as good as no answer.
                 Err(error) => {
-                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")))
+                    self.ending = Some(Ending::ModelFailed(format!("a stored answer can't be read: {error}")));
                 }
             },
             Answered::ModelFailed { message, .. } => self.ending = Some(Ending::ModelFailed(message.clone())),
@@ -235,6 +236,12 @@ impl State {
             cached: sum.cached + turn.answer.usage.cached,
             output: sum.output + turn.answer.usage.output,
         })
+    }
+
+    /// What the answers cost so far; none where no model has a price.
+    #[must_use]
+    pub fn cost(&self) -> Option<f64> {
+        self.turns.iter().filter_map(|turn| turn.answer.cost).reduce(|sum, cost| sum + cost)
     }
 
     /// How often a report was handed back.

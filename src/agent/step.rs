@@ -5,12 +5,13 @@ use warrant_kernel::domain::name::CallId;
 use warrant_kernel::domain::report::Draft;
 
 use super::model::{ModelCall, Stop};
+use super::report::Chance;
 use super::state::{CallState, Ending, State, Turn};
 
 /// The loop's own tool, by which a model ends the investigation.
 pub const REPORT: &str = "report";
 
-/// Answers in a row that bring the investigation no further.
+/// Answers in a row that bring the investigation no further. With several models each has had its turn by then.
 const IDLE_TURNS: usize = 3;
 
 /// The next thing to do.
@@ -47,6 +48,8 @@ pub struct HandedIn {
     pub written_by: String,
     /// Whether other calls stood beside it, whose results its writer had not seen.
     pub beside_others: bool,
+    /// Whether it may still go back for claims that do not stand up.
+    pub chance: Chance,
 }
 
 /// Decides.
@@ -124,14 +127,30 @@ pub(super) fn report_id(turn: &Turn) -> Option<CallId> {
 }
 
 fn handed_in(state: &State, turn: &Turn) -> Option<HandedIn> {
-    let call = acted_on(state, turn).find(|call| call.name == REPORT)?;
     let call_id = report_id(turn)?;
     if turn.returned.contains_key(&call_id) {
         return None;
     }
-    let draft = serde_json::from_str::<Draft>(&call.arguments).map_err(|error| error.to_string());
-    let beside_others = acted_on(state, turn).any(|call| call.name != REPORT);
-    Some(HandedIn { call_id, draft, written_by: turn.answer.model.clone(), beside_others })
+    let draft = draft_of(state, turn)?;
+    let beside_others = is_beside_others(state, turn);
+    // A report that went back for its form, or for what stood beside it, has not been judged yet.
+    let was_judged = |earlier: &Turn| {
+        !earlier.returned.is_empty()
+            && matches!(draft_of(state, earlier), Some(Ok(_)))
+            && !is_beside_others(state, earlier)
+    };
+    let chance = if state.turns.iter().any(was_judged) { Chance::Last } else { Chance::First };
+    Some(HandedIn { call_id, draft, written_by: turn.answer.model.clone(), beside_others, chance })
+}
+
+/// The report among a turn's calls, or what is wrong with its form.
+fn draft_of(state: &State, turn: &Turn) -> Option<Result<Draft, String>> {
+    let call = acted_on(state, turn).find(|call| call.name == REPORT)?;
+    Some(serde_json::from_str::<Draft>(&call.arguments).map_err(|error| error.to_string()))
+}
+
+fn is_beside_others(state: &State, turn: &Turn) -> bool {
+    acted_on(state, turn).any(|call| call.name != REPORT)
 }
 
 /// Whether the model has stopped getting anywhere.
@@ -146,7 +165,8 @@ fn idle(state: &State) -> Option<String> {
         .rev()
         .take_while(|turn| acted_on(state, turn).next().is_none() && turn.answer.stop != Stop::Paused)
         .count();
-    (idle >= IDLE_TURNS).then(|| format!("the model {} answered {idle} times without a call", last.answer.model))
+    (idle >= IDLE_TURNS.max(state.models.len() + 1))
+        .then(|| format!("the model {} answered {idle} times without a call", last.answer.model))
 }
 
 enum Room {
@@ -170,8 +190,15 @@ fn budget(state: &State) -> Room {
     if let Some((used, limit, unit)) = limits.into_iter().find(|(used, limit, _)| used >= limit) {
         return Room::Spent(format!("the budget of {limit} {unit} is spent ({used} used)"));
     }
+    let cost = state.cost().zip(budgets.cost);
+    if let Some((used, limit)) = cost.filter(|(used, limit)| used >= limit) {
+        return Room::Spent(format!("the budget of {limit} for models is spent ({used:.4} used)"));
+    }
     if turns + 2 >= budgets.turns {
         return Room::Short(format!("{} turns are left: call `report` now", budgets.turns - turns));
+    }
+    if let Some((used, limit)) = cost.filter(|(used, limit)| *used >= limit * 0.85) {
+        return Room::Short(format!("{used:.4} of {limit} for models is used: call `report` now"));
     }
     let nearly = |(used, limit, _): &(u64, u64, &str)| used.saturating_mul(100) >= limit.saturating_mul(85);
     match limits.into_iter().skip(1).find(nearly) {

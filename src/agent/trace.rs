@@ -73,6 +73,9 @@ impl Trace {
         let trace = Self::with(store, clock, watcher, state);
         let mut inner = trace.inner.lock().await;
         trace.keep(&mut inner, &events, None).await;
+        for event in &events {
+            trace.watcher.event(event, &inner.state);
+        }
         drop(inner);
         Ok(trace)
     }

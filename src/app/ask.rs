@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
-use warrant_kernel::domain::event::Body;
+use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::{Channel, Run, Trigger};
@@ -18,6 +18,7 @@ use warrant_kernel::store::Store;
 use super::fault::Fault;
 use super::{App, SystemClock};
 use crate::agent::investigate::{Interrupted, Investigation};
+use crate::agent::model::Model;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
 
@@ -44,8 +45,17 @@ pub struct Question {
 pub enum Ended {
     /// With a report.
     Reported(Box<Report>),
-    /// Before it; it can be resumed unless it is volatile.
-    Interrupted,
+    /// Before it.
+    Interrupted(Kept),
+}
+
+/// What is left of an investigation that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Its trace; it can be resumed.
+    Whole,
+    /// Nothing, or only its beginning: the trace could not be written.
+    Lost,
 }
 
 /// Opens an investigation and runs it.
@@ -64,16 +74,17 @@ pub async fn ask(
     let id = run.investigation.clone();
     let store = opened(app, &run, &key).await;
     let lock = lock(app, &id).unwrap_or_default();
+    let today = today(app, store.as_ref()).await;
     let opening = Body::Opened {
         run: Box::new(run),
-        budgets: app.config.budgets.clone(),
-        models: app.model.name().split(", ").map(str::to_owned).collect(),
+        budgets: today.budgets,
+        models: today.model.name().split(", ").map(str::to_owned).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let clock = Arc::new(SystemClock);
     let trace =
         Trace::begin(store.clone(), clock, watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
-    let ended = carry_on(app, redactor, trace, cancel).await;
+    let ended = carry_on(app, today.model, redactor, trace, cancel).await;
     drop(lock);
     if let Some(store) = store {
         store.close().await;
@@ -84,22 +95,46 @@ pub async fn ask(
 /// Runs an investigation from wherever its trace stands.
 pub(super) async fn carry_on(
     app: &App,
+    model: Arc<dyn Model>,
     redactor: warrant_kernel::redact::Redactor,
     trace: Trace,
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let investigation = Investigation {
-        bench: &app.bench,
-        redactor,
-        model: Arc::clone(&app.model),
-        trace,
-        conduct: &scheduler,
-        cancel,
-    };
+    let investigation = Investigation { bench: &app.bench, redactor, model, trace, conduct: &scheduler, cancel };
     match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
-        Err(Interrupted) => Ended::Interrupted,
+        Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
+            None => Kept::Whole,
+            Some(_) => Kept::Lost,
+        }),
+    }
+}
+
+/// What the day's budget leaves.
+pub(super) struct Today {
+    pub(super) model: Arc<dyn Model>,
+    budgets: Budgets,
+}
+
+/// What the day's budget of tokens leaves for an investigation that begins now. Investigations that run at the same time
+/// do not see each other's tokens before they are recorded, so a day may end somewhat above its limit.
+pub(super) async fn today(app: &App, store: Option<&Store>) -> Today {
+    let (model, mut budgets) = (Arc::clone(&app.model), app.config.budgets.clone());
+    let (Some(limit), Some(store)) = (app.config.tokens_per_day, store) else { return Today { model, budgets } };
+    match store.tokens_on_day_of(SystemClock.now()).await {
+        Ok(used) if used < limit => {
+            budgets.tokens = budgets.tokens.min(limit - used);
+            Today { model, budgets }
+        }
+        Ok(used) => {
+            tracing::warn!(used, limit, "the tokens of this day are used up; only the built-in model is asked");
+            Today { model: app.runbook_model(), budgets }
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the tokens of this day can't be counted; only the built-in model is asked");
+            Today { model: app.runbook_model(), budgets }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
+use warrant_kernel::domain::name::SourceName;
 use warrant_kernel::domain::run::{Channel, Run, Trigger};
 
 use super::fault::Fault;
@@ -99,7 +100,7 @@ fn trials(app: &App) -> Vec<(String, &'static str, Value)> {
         trials.push((format!("metrics.{name}"), "query_metrics", arguments));
     }
     if !sources.alertmanagers.is_empty() {
-        let names: Vec<&str> = sources.alertmanagers.keys().map(|name| name.as_str()).collect();
+        let names: Vec<&str> = sources.alertmanagers.keys().map(SourceName::as_str).collect();
         trials.push((format!("alertmanagers.{}", names.join(", ")), "active_alerts", json!({})));
     }
     for name in sources.workspaces.keys() {

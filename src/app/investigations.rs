@@ -8,7 +8,7 @@ use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Summary;
 
-use super::ask::{Ended, carry_on, lock};
+use super::ask::{Ended, carry_on, lock, today};
 use super::fault::Fault;
 use super::{App, SystemClock};
 use crate::agent::replay::{self, Difference};
@@ -58,12 +58,12 @@ pub async fn resume(
     let redactor = app.redactor.with_key(RedactionKey::from_bytes(key));
     let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), watcher, &events)
         .map_err(|error| Fault::Failed(error.to_string()))?;
-    let ended = match trace.state().await.report.clone() {
-        Some(report) => Ended::Reported(Box::new(report)),
-        None => {
-            trace.append(vec![Body::Resumed]).await;
-            carry_on(app, redactor, trace, cancel).await
-        }
+    let reported = trace.state().await.report.clone();
+    let ended = if let Some(report) = reported {
+        Ended::Reported(Box::new(report))
+    } else {
+        trace.append(vec![Body::Resumed]).await;
+        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, cancel).await
     };
     drop(lock);
     store.close().await;

@@ -7,12 +7,12 @@ use warrant_kernel::call::record::NotKept;
 use warrant_kernel::call::tool::{Clock, EvidencePage, EvidencePages, ReadError};
 use warrant_kernel::call::{Desk, carry_out};
 use warrant_kernel::domain::event::{Call, Caller};
-use warrant_kernel::domain::name::{CallId, EvidenceId};
+use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::{Channel, Run, Trigger};
 
 use super::fault::Fault;
-use super::{App, ROLES, SystemClock};
+use super::{App, SystemClock, roles};
 
 /// One tool for `tools list`.
 #[must_use]
@@ -32,11 +32,13 @@ pub fn list(app: &App) -> Vec<Value> {
 /// The role × tool table, as Markdown.
 #[must_use]
 pub fn table(app: &App) -> String {
-    let mut lines = vec![format!("| tool | {} |", ROLES.join(" | ")), format!("|---{}|", "|---".repeat(ROLES.len()))];
+    let roles: Vec<RoleName> = roles(&app.config).into_iter().collect();
+    let names: Vec<&str> = roles.iter().map(RoleName::as_str).collect();
+    let mut lines = vec![format!("| tool | {} |", names.join(" | ")), format!("|---{}|", "|---".repeat(names.len()))];
     for tool in app.bench.registry.iter() {
         let about = tool.about();
-        let cells = ROLES.map(|role| if about.roles.iter().any(|known| known.as_str() == role) { "yes" } else { "" });
-        lines.push(format!("| {} | {} |", about.name, cells.join(" | ")));
+        let cells = roles.iter().map(|role| if about.roles.contains(role) { "yes" } else { "" });
+        lines.push(format!("| {} | {} |", about.name, cells.collect::<Vec<_>>().join(" | ")));
     }
     lines.join("\n")
 }

@@ -73,16 +73,16 @@ pub async fn run(
         tell(note);
     }
     tell("Customers order. Something is about to change.");
-    let watched = tokio::select! {
+    let seen = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
-        watched = shop.run_until_symptom() => Some(watched),
+        seen = shop.run_until_symptom() => Some(seen),
     };
-    let Some(watched) = watched else {
+    let Some(seen) = seen else {
         shop.stop().await;
         return Ok(Demo::Interrupted);
     };
-    let ended = match watched {
+    let ended = match seen {
         Ok(_observed) => investigate(options, &mut shop, watcher, tell, cancel).await,
         Err(error) => Err(failed(&error)),
     };
@@ -92,7 +92,7 @@ pub async fn run(
         (investigation, Ended::Reported(report)) => {
             Ok(Demo::Done(Box::new(Demonstrated { injected, report: *report, investigation })))
         }
-        (_, Ended::Interrupted) => Ok(Demo::Interrupted),
+        (_, Ended::Interrupted(_)) => Ok(Demo::Interrupted),
     }
 }
 

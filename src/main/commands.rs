@@ -1,24 +1,16 @@
 //! What each command does with its flags.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::CommandFactory;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use warrant::agent::trace::{Unwatched, Watcher};
-use warrant::app::ask::{Ended, Question, ask};
+use warrant::app::ask::{Ended, Kept, Question, ask};
 use warrant::app::fault::{Fault, counted};
-use warrant::app::{App, check, environment, investigations, policy, runbooks, tools};
-use warrant::chat::terminal::progress::Progress;
-use warrant::chat::terminal::style::{Paint, columns};
-use warrant::chat::terminal::text::visible;
-use warrant::config::{Config, place};
+use warrant::app::{App, begin_log, check, investigations, policy, print, runbooks, tools};
 use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
-use warrant::telemetry;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report};
 use warrant_kernel::domain::run::{Channel, Trigger};
@@ -26,7 +18,6 @@ use warrant_kernel::domain::run::{Channel, Trigger};
 use crate::flags::{
     AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, PolicyCommand, RunbooksCommand, ToolsCommand,
 };
-use crate::print;
 
 /// Inconclusive.
 const INCONCLUSIVE: u8 = 3;
@@ -36,25 +27,18 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs a command to its exit code.
 pub async fn run(flags: Flags) -> ExitCode {
-    telemetry::begin();
+    begin_log();
     match dispatch(flags).await {
         Ok(code) => ExitCode::from(code),
         Err(fault) => {
-            let mut text = fault.to_string();
-            let mut next = std::error::Error::source(&fault);
-            while let Some(source) = next {
-                text.push_str(": ");
-                text.push_str(&source.to_string());
-                next = source.source();
-            }
-            eprintln!("warrant: {}", visible(&text));
+            print::fault(&fault);
             ExitCode::from(fault.exit_code())
         }
     }
 }
 
 async fn dispatch(flags: Flags) -> Result<u8, Fault> {
-    let open = |only_model: Option<&str>| open(flags.config.clone(), only_model);
+    let open = |only_model: Option<&str>| App::begin(flags.config.clone(), only_model);
     match flags.command {
         Command::Ask(flags) => ask_command(&open(flags.model.as_deref())?, flags).await,
         Command::Demo(flags) => demo(flags).await,
@@ -74,16 +58,6 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
     }
 }
 
-fn open(named: Option<PathBuf>, only_model: Option<&str>) -> Result<App, Fault> {
-    let config = Config::load(&place::find(named)?)?;
-    let app = App::open(config, &environment, only_model)?;
-    telemetry::mask_with(app.redactor.clone());
-    for warning in &app.warnings {
-        tracing::warn!("{warning}");
-    }
-    Ok(app)
-}
-
 /// A token that the first Ctrl-C fires; the second ends the process at once.
 fn on_interrupt() -> CancellationToken {
     let cancel = CancellationToken::new();
@@ -99,16 +73,6 @@ fn on_interrupt() -> CancellationToken {
     cancel
 }
 
-fn watcher(json: Json) -> Arc<dyn Watcher> {
-    let stderr = std::io::stderr();
-    // With --json nobody reads along, unless a person's terminal is there to.
-    if json.json && !stderr.is_terminal() {
-        return Arc::new(Unwatched);
-    }
-    let paint = Paint::for_stream(&stderr);
-    Arc::new(Progress::new(stderr, paint, columns()))
-}
-
 async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
     let question = Question {
         trigger: Trigger::Question { text: flags.question },
@@ -117,7 +81,7 @@ async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
         role: flags.role,
         channel: Channel::Terminal,
     };
-    let (id, ended) = ask(app, question, watcher(flags.json), on_interrupt()).await?;
+    let (id, ended) = ask(app, question, print::watcher(flags.json.form()), on_interrupt()).await?;
     Ok(told(&id, ended, flags.json))
 }
 
@@ -133,8 +97,12 @@ fn told(id: &InvestigationId, ended: Ended, json: Json) -> u8 {
             }
             code_of(&report)
         }
-        Ended::Interrupted => {
+        Ended::Interrupted(Kept::Whole) => {
             eprintln!("Interrupted. What was found is kept: warrant investigations resume {id}");
+            INTERRUPTED
+        }
+        Ended::Interrupted(Kept::Lost) => {
+            eprintln!("Interrupted. The trace could not be written, so nothing can be resumed.");
             INTERRUPTED
         }
     }
@@ -161,7 +129,7 @@ async fn demo(flags: DemoFlags) -> Result<u8, Fault> {
         }
     };
     let cancel = on_interrupt();
-    let ended = warrant::demo::run::run(&options, watcher(flags.json), &tell, &cancel).await?;
+    let ended = warrant::demo::run::run(&options, print::watcher(flags.json.form()), &tell, &cancel).await?;
     if flags.keep {
         let dir = directory.path().display();
         eprintln!("Kept: {dir}\nThe trace: warrant --config {dir}/warrant.toml investigations list");
@@ -245,7 +213,9 @@ fn runbooks_command(app: &App, command: RunbooksCommand) -> u8 {
             if json.json {
                 print::json_lines(&lines);
             } else {
-                lines.iter().for_each(|line| print::line(line));
+                for line in &lines {
+                    print::line(line);
+                }
                 let count = counted(app.bench.library.runbooks().len(), "runbook");
                 print::line(&format!("{count}, {} to mend.", lines.len()));
             }
@@ -266,11 +236,12 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             if json.json {
                 print::json_lines(&list);
             } else {
-                let row = |it: &warrant_kernel::store::Summary| {
+                let rows = list.iter().map(|it| {
                     let outcome = it.outcome.clone().unwrap_or_else(|| "no report yet".to_owned());
-                    (it.id.to_string(), format!("{}  {outcome}  {}", it.opened_at, it.question))
-                };
-                print::rows(&list.iter().map(row).collect::<Vec<_>>());
+                    let opened = it.opened_at.get(..19).unwrap_or(&it.opened_at);
+                    (it.id.to_string(), format!("{opened}Z {outcome}: {}", it.question))
+                });
+                print::rows(&rows.collect::<Vec<_>>());
             }
         }
         InvestigationsCommand::Show { id, json } => {
@@ -282,7 +253,7 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             }
         }
         InvestigationsCommand::Resume { id, json } => {
-            let (id, ended) = investigations::resume(app, &id, watcher(json), on_interrupt()).await?;
+            let (id, ended) = investigations::resume(app, &id, print::watcher(json.form()), on_interrupt()).await?;
             return Ok(told(&id, ended, json));
         }
         InvestigationsCommand::Replay { id, json } => {
@@ -291,10 +262,10 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
                 print::json_lines(&differences);
             } else {
                 for it in &differences {
-                    print::line(&visible(&format!(
+                    print::foreign(&format!(
                         "event {}, {}\n  then: {}\n  now:  {}",
                         it.seq, it.what, it.recorded, it.now
-                    )));
+                    ));
                 }
                 print::line(&format!("{id}: {}.", counted(differences.len(), "difference")));
             }
@@ -311,9 +282,11 @@ fn policy_command(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
             if json.json {
                 print::json(&checked);
             } else {
-                checked.problems.iter().for_each(|line| print::line(line));
-                let (policies, cases) = (counted(checked.policies, "policy"), counted(checked.cases, "case"));
-                print::line(&format!("{policies}, {cases}, {} to mend.", checked.problems.len()));
+                for line in &checked.problems {
+                    print::line(line);
+                }
+                let cases = counted(checked.cases, "case");
+                print::line(&format!("policies: {}; {cases}, {} to mend.", checked.policies, checked.problems.len()));
             }
             Ok(u8::from(!checked.problems.is_empty()))
         }
@@ -332,12 +305,14 @@ fn policy_command(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
                     "request": explained.request, "entities": explained.entities,
                 }));
             } else {
-                print::line(&format!("{:?}: {}", ruling.action, visible(&ruling.reason)));
-                print::line(&format!("target: {} {}", target.kind.as_str(), visible(&target.name)));
+                print::foreign(&format!("{:?}: {}", ruling.action, ruling.reason));
+                print::foreign(&format!("target: {} {}", target.kind.as_str(), target.name));
                 for it in &explained.policies {
-                    print::line(&format!("\n{}:{}  {}\n{}", it.file, it.line, it.id, visible(&it.text)));
+                    print::foreign(&format!("\n{}:{}  {}\n{}", it.file, it.line, it.id, it.text));
                 }
-                explained.errors.iter().for_each(|error| print::line(&visible(error)));
+                for error in &explained.errors {
+                    print::foreign(error);
+                }
             }
             Ok(0)
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
@@ -14,15 +15,17 @@ use warrant::demo::part::PartOptions;
     version,
     after_help = "\
 Examples:
-  warrant demo                                   a shop breaks, and is investigated here
-  warrant check                                  tries the config and every source
+  warrant demo                 a shop breaks, and is investigated here
+  warrant check                tries the config and every source
   warrant ask \"why is checkout slow?\" --since 30m
-  warrant tools call search_logs --args '{\"service\": \"checkout\", \"level\": \"error\"}'
+  warrant tools call search_logs --args '{\"service\": \"checkout\"}'
 
-Exit codes: 0 a report, 1 failed, 2 wrong usage or config, 3 inconclusive, 130 interrupted."
+Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
+config; 3 the report is inconclusive; 130 interrupted."
 )]
 pub struct Flags {
-    /// The config; else $WARRANT_CONFIG, ./warrant.toml, ~/.config/warrant/warrant.toml, /etc/warrant/warrant.toml.
+    /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
+    /// /etc/warrant/warrant.toml.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// What to do.
@@ -37,7 +40,7 @@ pub enum Command {
     #[command(after_help = "\
 Examples:
   warrant ask \"why do orders fail?\" --service checkout
-  warrant ask \"what changed before 04:10?\" --since 2026-01-31T04:00:00Z --model runbook
+  warrant ask \"what changed?\" --since 2026-01-31T04:00:00Z --model runbook
   warrant ask \"is anything wrong?\" --role explore --json")]
     Ask(AskFlags),
     /// Watch a shop break, and its fault being found. Needs no key, no network, no set-up.
@@ -80,21 +83,28 @@ pub struct Json {
     pub json: bool,
 }
 
+impl Json {
+    /// For whom to print.
+    pub fn form(self) -> Form {
+        if self.json { Form::Json } else { Form::Text }
+    }
+}
+
 /// `warrant ask`.
 #[derive(Debug, Args)]
 pub struct AskFlags {
     /// The question, in any language.
     pub question: String,
-    /// The service in question; else the one that the question names.
+    /// The service in question. Without it the one that the question names, if it names exactly one.
     #[arg(long)]
     pub service: Option<String>,
-    /// How far to look back: `30m`, `2h`, or a time. [default: `investigation.window` of the config, 1h]
-    #[arg(long)]
+    /// How far to look back: `30m`, `2h`, or a time. [default: `investigation.window` of the config, or 1h]
+    #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// What may be seen: `explore` (search and query tools only) or `general-purpose`.
+    /// What may be seen: `explore` (search and query tools only), `general-purpose`, or a role of the config.
     #[arg(long, default_value = "general-purpose")]
     pub role: String,
-    /// The one model to ask; `runbook` is built in. [default: those of the config, in order]
+    /// Ask only this `[models.NAME]`, or the built-in `runbook`. [default: those of the config, in order]
     #[arg(long)]
     pub model: Option<String>,
     #[command(flatten)]
@@ -107,13 +117,13 @@ pub struct DemoFlags {
     /// What breaks: pool, upstream, disk, certificate or none.
     #[arg(long, default_value = "pool")]
     pub fault: Fault,
-    /// Moves file, key, value, line, service and onset.
+    /// Another number moves the fault: file, key, value, line, service and onset.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Take a source away from the investigation: logs, metrics or changes. May be repeated.
     #[arg(long, value_name = "SOURCE")]
     pub without: Vec<Source>,
-    /// Keep the shop's directory, config and trace, and say where they are.
+    /// Keep the shop's files, its config and the trace, and say where they are.
     #[arg(long)]
     pub keep: bool,
     #[command(flatten)]
@@ -125,14 +135,14 @@ pub struct DemoFlags {
 pub enum ToolsCommand {
     /// All tools and the roles that see them.
     List(Json),
-    /// One tool: what it is for, its arguments, its limits.
+    /// One tool as JSON: what it is for, its arguments, its limits.
     Show {
         /// Its name.
         name: String,
         #[command(flatten)]
         json: Json,
     },
-    /// Run one tool through all seven stages and print the result.
+    /// Run one tool, checked and masked as in an investigation, and print the result as JSON.
     #[command(after_help = "\
 Examples:
   warrant tools call list_services
@@ -143,7 +153,7 @@ Examples:
         /// Its arguments as a JSON object.
         #[arg(long, default_value = "{}", value_name = "JSON")]
         args: String,
-        /// As which role.
+        /// The role to call it as: a tool outside the role is as unknown as one that does not exist.
         #[arg(long, default_value = "general-purpose")]
         role: String,
         #[command(flatten)]
@@ -156,7 +166,11 @@ Examples:
 pub enum RunbooksCommand {
     /// All runbooks.
     List(Json),
-    /// The runbooks that fit some words, or an alert.
+    /// The runbooks that fit some words, or an alert; none where none fits well enough.
+    #[command(after_help = "\
+Examples:
+  warrant runbooks search \"no free connections\"
+  warrant runbooks search \"checkout\" --alert ConnectionPoolExhausted")]
     Search {
         /// The words.
         text: String,
@@ -215,17 +229,18 @@ pub enum PolicyCommand {
     /// Say what policy would decide on a call, and which policies decide it.
     #[command(after_help = "\
 Example:
-  warrant policy explain read_file --args '{\"path\": \"etc/app.toml\"}' --person alice --group oncall")]
+  warrant policy explain read_file --args '{\"path\": \"etc/app.toml\"}' \\
+    --person alice --group oncall")]
     Explain {
         /// The tool.
         tool: String,
         /// Its arguments as a JSON object.
         #[arg(long, default_value = "{}", value_name = "JSON")]
         args: String,
-        /// As which role.
+        /// The role that would call it.
         #[arg(long, default_value = "general-purpose")]
         role: String,
-        /// For whom; else for you.
+        /// The person on whose behalf; you, where none is named.
         #[arg(long)]
         person: Option<String>,
         /// A group that the person is in. May be repeated.

@@ -16,6 +16,7 @@ use crate::agent::model::{Model, Usage};
 use super::anthropic::{Anthropic, Thinking};
 use super::endpoint::{Endpoint, Key};
 use super::openai::OpenAi;
+use super::priced::Priced;
 use super::retry::{Jitter, Patient};
 
 /// The name of the built-in model; no configured model may bear it.
@@ -208,7 +209,12 @@ pub fn build(
         }
     };
     let tries = config.tries.unwrap_or(THREE);
-    Ok(Built { model: Arc::new(Patient::new(model, tries, jitter)), secrets })
+    let model: Arc<dyn Model> = Arc::new(Patient::new(model, tries, jitter));
+    let model = match config.prices {
+        Some(prices) => Arc::new(Priced::new(model, prices)),
+        None => model,
+    };
+    Ok(Built { model, secrets })
 }
 
 const THREE: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);

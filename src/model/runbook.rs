@@ -116,6 +116,7 @@ impl Model for RunbookModel {
             opaque: Vec::new(),
             stop: Stop::Calls,
             usage: Usage::default(),
+            cost: None,
         })
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn text(model: &str) -> Answer {
         opaque: Vec::new(),
         stop: Stop::Done,
         usage: Usage::default(),
+        cost: None,
     }
 }
 

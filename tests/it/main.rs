@@ -1,8 +1,33 @@
 //! The integration tests, one module a topic, in one binary.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests fail the test; Clippy's leave for tests ends at the test functions"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests are the outside world: they start the program and know what time it is"
+)]
+
 #[path = "../support/model_server.rs"]
 mod model_server;
 
 mod models;
 
+mod layers;
+
+mod shipped;
+
+mod investigation;
+
+mod demo;
+
+mod traces;
+
 mod shop;
+
+mod docs;
+
+mod roles;
+
+mod prompt;

@@ -112,11 +112,11 @@ impl Database {
             let mut connection = self.pool.acquire().await.map_err(fail)?;
             sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await.map_err(fail)?;
             let now: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(fail)?;
-            if usize::try_from(now).is_ok_and(|now| now < version) {
-                if let Err(source) = sqlx::raw_sql(*step).execute(&mut *connection).await {
-                    sqlx::raw_sql("ROLLBACK").execute(&mut *connection).await.map_err(fail)?;
-                    return Err(fail(source));
-                }
+            if usize::try_from(now).is_ok_and(|now| now < version)
+                && let Err(source) = sqlx::raw_sql(*step).execute(&mut *connection).await
+            {
+                sqlx::raw_sql("ROLLBACK").execute(&mut *connection).await.map_err(fail)?;
+                return Err(fail(source));
             }
             sqlx::raw_sql("COMMIT").execute(&mut *connection).await.map_err(fail)?;
         }

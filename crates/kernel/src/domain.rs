@@ -6,6 +6,8 @@ pub mod name;
 
 pub mod time;
 
+pub mod hex;
+
 pub mod tool;
 
 pub mod target;

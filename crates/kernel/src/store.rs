@@ -7,7 +7,7 @@ pub mod capture;
 #[cfg(test)]
 mod tests;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -174,6 +174,27 @@ impl Store {
             .await
             .map_err(reading)?
             .ok_or_else(|| StoreError::NoInvestigation(investigation.to_string()))
+    }
+
+    /// Tokens that models have taken on the day (UTC) of `at`, over all investigations opened then or the day before.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn tokens_on_day_of(&self, at: Timestamp) -> Result<u64, StoreError> {
+        let day = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
+        let eve = at.checked_sub(SignedDuration::from_hours(24)).unwrap_or(Timestamp::MIN);
+        // Only a model's answer has a usage. Days sort as text.
+        let tokens: i64 = sqlx::query_scalar(
+            "SELECT COALESCE(SUM(json_extract(body, '$.answer.usage.input') \
+                               + json_extract(body, '$.answer.usage.output')), 0) \
+             FROM event WHERE investigation IN (SELECT id FROM investigation WHERE opened_at >= $1) AND at >= $2",
+        )
+        .bind(day(eve))
+        .bind(day(at))
+        .fetch_one(self.database.pool())
+        .await
+        .map_err(reading)?;
+        Ok(u64::try_from(tokens).unwrap_or(0))
     }
 
     /// The newest investigations first.

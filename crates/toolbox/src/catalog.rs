@@ -9,7 +9,6 @@ pub mod service;
 
 use std::collections::BTreeMap;
 
-use warrant_kernel::call::tool::Services;
 use warrant_kernel::domain::name::{ServiceName, SourceName};
 
 use service::Service;
@@ -97,11 +96,5 @@ impl Catalog {
         found.sort_unstable();
         found.dedup();
         found
-    }
-}
-
-impl Services for Catalog {
-    fn names(&self) -> Vec<ServiceName> {
-        self.services.keys().cloned().collect()
     }
 }

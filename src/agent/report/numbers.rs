@@ -1,7 +1,8 @@
 //! Numbers and times in claims and in evidence.
 //!
 //! A number of a claim agrees with one of the evidence if that, rounded to the digits given, is the same; a percentage
-//! also agrees with a hundredth of itself. Digits within names (`E7`, `p99`, `v1.2`) are not numbers.
+//! also agrees with a hundredth of itself. Signs do not count: what fell by 3 stands as -3 in the evidence. Digits within
+//! names (`E7`, `p99`, `v1.2`) are not numbers.
 
 use jiff::Timestamp;
 
@@ -98,8 +99,13 @@ fn is_unit(rest: &str) -> bool {
 #[must_use]
 pub fn agrees(claimed: Written, evidence: &[Written]) -> bool {
     let scale = 10_f64.powi(i32::try_from(claimed.decimals.min(12)).unwrap_or(0));
-    let rounded = |value: f64| (value * scale).round();
-    // Half a unit in the last place, and the noise of binary fractions.
-    let same = |value: f64| (rounded(value) - rounded(claimed.value)).abs() < 0.5;
+    // Half a unit in the last place, to either side of a tie, and the noise of binary fractions.
+    let same = |value: f64| {
+        let noise = 1e-6 + (value * scale).abs() * 1e-14;
+        (value - claimed.value).abs() * scale <= 0.5 + noise
+    };
     evidence.iter().any(|known| same(known.value) || (claimed.percent && same(known.value * 100.0)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,3 +101,6 @@ fn established(state: &State, library: &Library, cause: &Finding) -> bool {
 fn sources(state: &State, finding: &Finding) -> BTreeSet<SourceName> {
     finding.evidence.iter().filter_map(|id| state.evidence(*id)?.1.meta.source.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests;

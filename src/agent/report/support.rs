@@ -45,12 +45,13 @@ impl Basis {
     /// Everything the model was shown.
     #[must_use]
     pub fn of(state: &State) -> Self {
+        let sweep = prompt::sweep_as_shown(state);
         let said = state
             .calls
             .iter()
             .filter_map(|known| {
                 let result = known.result.as_ref()?;
-                let text = prompt::first_shown(state, result);
+                let text = sweep.get(&result.call_id).cloned().unwrap_or_else(|| result.for_model().to_string());
                 let mut strings = Vec::new();
                 collect_strings(&result.data, &mut strings);
                 let arguments = format!("{text} {}", known.call.arguments);

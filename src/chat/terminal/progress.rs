@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::Mutex;
 
+use unicode_width::UnicodeWidthStr;
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call, Caller, Event};
 use warrant_kernel::domain::result::{Status, ToolResult};
 
@@ -44,12 +45,18 @@ impl<W: Write + Send> Progress<W> {
         match (&result.error, result.status) {
             (Some(error), _) => self.line(Role::Careful, &format!("  ✗ {} {what}: {}", call.tool, error.message)),
             (None, Status::Ok) => {
-                let evidence = result.evidence.map(|id| format!("{id:>4}")).unwrap_or_default();
+                let evidence = result.evidence.map(|id| id.to_string()).unwrap_or_default();
                 let cut = if result.truncated { ", cut" } else { "" };
                 let cached = if result.meta.cached { ", cached" } else { "" };
-                let rows = result.meta.lines_returned;
-                let text = format!("{evidence}  {} {what}  {rows} rows{cut}{cached}, {took} ms", call.tool);
-                self.line(Role::Faint, &text);
+                let rows = match result.meta.lines_returned {
+                    1 => "1 row".to_owned(),
+                    count => format!("{count} rows"),
+                };
+                let head = format!("{evidence:>4}  {} ", call.tool);
+                let tail = format!("  {rows}{cut}{cached}, {took} ms");
+                // What came of it is worth more than the end of long arguments.
+                let room = self.columns.saturating_sub(head.width() + tail.width());
+                self.line(Role::Faint, &format!("{head}{}{tail}", one_line(&visible(&what), room)));
             }
             (None, _) => self.line(Role::Careful, &format!("  ? {} {what}", call.tool)),
         }

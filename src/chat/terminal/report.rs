@@ -65,8 +65,13 @@ impl Page {
             Outcome::NoFault => (Role::Strong, "NO FAULT"),
             Outcome::Inconclusive => (Role::Careful, "INCONCLUSIVE"),
         };
-        let title = self.paint.paint(role, word);
-        self.line(&format!("{title}  {}", self.paint.paint(Role::Faint, &report.outcome_reason)));
+        // The reason may name an alert, so it is a stranger's text as any other.
+        let room = self.columns.saturating_sub(word.len() + 2);
+        for (index, part) in wrap(&visible(&report.outcome_reason), room).into_iter().enumerate() {
+            let part = self.paint.paint(Role::Faint, &part);
+            let margin = if index == 0 { self.paint.paint(role, word) } else { " ".repeat(word.len()) };
+            self.line(&format!("{margin}  {part}"));
+        }
         if report.partial {
             self.hanging("", "This report is partial: code wrote it from the evidence.");
         }
@@ -121,9 +126,10 @@ impl Page {
         self.heading("Evidence");
         for exhibit in &report.evidence {
             let source = exhibit.source.as_deref().map(|source| format!("  [{source}]")).unwrap_or_default();
-            let room = self.columns.saturating_sub(8);
-            let line = one_line(&visible(&format!("{}{source}", exhibit.call)), room);
-            self.line(&format!("  {:<4}  {line}", exhibit.evidence.to_string()));
+            // Where it came from is worth more than the end of long arguments.
+            let room = self.columns.saturating_sub(8 + unicode_width::UnicodeWidthStr::width(source.as_str()));
+            let call = one_line(&visible(&exhibit.call), room);
+            self.line(&format!("  {:<4}  {call}{source}", exhibit.evidence.to_string()));
         }
     }
 }
@@ -140,3 +146,6 @@ fn clock(at: &str) -> String {
     let time = at.parse::<jiff::Timestamp>();
     time.map_or_else(|_| at.to_owned(), |time| time.strftime("%H:%M:%SZ").to_string())
 }
+
+#[cfg(test)]
+mod tests;

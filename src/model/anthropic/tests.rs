@@ -103,6 +103,7 @@ fn under_a_budget_a_turn_that_another_model_began_goes_on_without_thinking() {
         opaque: vec![json!({ "family": "other", "block": { "type": "thinking" } }), json!("no object")],
         stop: Stop::Calls,
         usage: Usage::default(),
+        cost: None,
     };
     let mut messages = kept(&foreign);
     let body = sent(&messages, Thinking::Budget(1024));

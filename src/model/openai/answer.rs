@@ -161,6 +161,14 @@ impl Reader {
         let mut calls = wire::calls_for(stop, self.calls);
         wire::settle_ids(&mut calls, messages);
         let text = if self.refusal.is_empty() { self.text } else { self.text + &self.refusal };
-        Ok(Answer { model: endpoint.name.clone(), text, calls, opaque: Vec::new(), stop, usage: self.usage })
+        Ok(Answer {
+            model: endpoint.name.clone(),
+            text,
+            calls,
+            opaque: Vec::new(),
+            stop,
+            usage: self.usage,
+            cost: None,
+        })
     }
 }

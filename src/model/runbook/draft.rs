@@ -34,7 +34,10 @@ pub(super) fn write(scene: &Scene<'_>, candidates: &[Candidate<'_>]) -> Draft {
     let summary = match (&root_cause, findings.first()) {
         (Some(cause), _) => format!("{} {cause}", opening(scene)),
         (None, Some(_)) => format!("{} No cause was established.", opening(scene)),
-        (None, None) => "Nothing out of the ordinary was found in the signals looked at.".to_owned(),
+        (None, None) if scene.saw_signals() => {
+            "Nothing out of the ordinary was found in the signals looked at.".to_owned()
+        }
+        (None, None) => "No signal could be looked at: no logs and no health URL were read.".to_owned(),
     };
     Draft {
         summary,
@@ -92,6 +95,7 @@ fn example(data: &Value) -> Option<String> {
     (text.chars().count() <= QUOTE_CHARS && !text.contains("[...")).then(|| text.to_owned())
 }
 
+#[derive(Clone, Copy)]
 enum Standing {
     Best,
     Other,
@@ -103,11 +107,10 @@ fn findings_of(weighed: &Weighed<'_>, standing: Standing) -> Vec<Finding> {
     let mut findings: Vec<Finding> = weighed
         .held()
         .filter_map(|checked| {
-            let kind = match (&standing, checked.check.shows) {
+            let kind = match (standing, checked.check.shows) {
                 (Standing::Best, Shows::Cause) if weighed.change.is_none() => FindingKind::Cause,
-                (_, Shows::Cause) => FindingKind::Context,
                 (Standing::Best, Shows::Symptom) => FindingKind::Symptom,
-                (Standing::Other, Shows::Symptom) => FindingKind::Context,
+                (_, Shows::Cause) | (Standing::Other, Shows::Symptom) => FindingKind::Context,
             };
             let evidence = checked.evidence?;
             let claim = format!("{service}: {}{}", sentence(&checked.check.means), measured(checked));
@@ -141,10 +144,13 @@ fn measured(checked: &Checked<'_>) -> String {
     let value = checked.data.and_then(|data| data.pointer(at)).filter(|value| value.is_number());
     let Some(value) = value else { return String::new() };
     let beside = at.rsplit_once('/').and_then(|(beside, _)| checked.data?.pointer(beside)?.get("name")?.as_str());
+    let what: Vec<&str> =
+        at.rsplit('/').take(2).filter(|part| part.parse::<usize>().is_err() && !part.is_empty()).collect();
+    let what = what.into_iter().rev().collect::<Vec<_>>().join(" ");
     let towards = peer(checked).map(|peer| format!(" towards {peer}")).unwrap_or_default();
     match beside {
         Some(name) => format!(" Measured: {name}{towards} {value}."),
-        None => format!(" Measured: {value}."),
+        None => format!(" Measured: {what} {value}."),
     }
 }
 

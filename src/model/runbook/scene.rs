@@ -124,6 +124,11 @@ impl<'a> Scene<'a> {
         changes
     }
 
+    /// Whether the health of any service in scope was seen.
+    pub(super) fn saw_signals(&self) -> bool {
+        self.places.iter().any(|place| self.logs(&place.service).is_some() || self.health(&place.service).is_some())
+    }
+
     pub(super) fn trouble(&self, service: &ServiceName) -> Trouble {
         let grown = |data: &Value, what: &str| {
             let at = |when: &str| data.pointer(&format!("/{what}/{when}")).and_then(Value::as_f64).unwrap_or(0.0);

@@ -152,6 +152,23 @@ impl Definitions {
         loading.finish()
     }
 
+    /// Lets a role of the config see these tools. It widens nothing else: what the role may do is policy's to say.
+    ///
+    /// # Errors
+    /// The tools that there are not; nothing was granted then.
+    pub fn grant(&mut self, role: &RoleName, tools: &BTreeSet<ToolName>) -> Result<(), Vec<ToolName>> {
+        let missing: Vec<ToolName> = tools.iter().filter(|name| !self.0.contains_key(*name)).cloned().collect();
+        if !missing.is_empty() {
+            return Err(missing);
+        }
+        for definition in self.0.values_mut().filter(|definition| tools.contains(&definition.tool.name)) {
+            if !definition.tool.roles.contains(role) {
+                definition.tool.roles.push(role.clone());
+            }
+        }
+        Ok(())
+    }
+
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Definition> {

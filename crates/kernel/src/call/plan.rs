@@ -16,12 +16,8 @@ pub struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    pub(super) fn tool(&self) -> Tool<'a> {
-        self.tool
-    }
-
-    pub(super) fn call(&self) -> &'a Call {
-        self.call
+    pub(super) fn into_parts(self) -> (Tool<'a>, &'a Call) {
+        (self.tool, self.call)
     }
 }
 

@@ -47,7 +47,7 @@ impl<'a> Checked<'a> {
 
 /// Checks the arguments: every error at once.
 pub(super) fn check<'a>(desk: Desk<'a>, planned: Planned<'a>) -> Result<Checked<'a>, Refusal> {
-    let (tool, call) = (planned.tool(), planned.call());
+    let (tool, call) = planned.into_parts();
     let refused = |problems| Refusal::invalid_arguments(&without_secrets(desk, tool, call, problems));
     let checked = arguments::check(tool.definition, &call.arguments, desk.now, desk.services).map_err(refused)?;
     let target = catch_unwind(AssertUnwindSafe(|| tool.code.resolve(&checked.arguments, desk.now)))

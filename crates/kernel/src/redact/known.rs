@@ -5,8 +5,9 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
-use super::placeholder::{hex, kind_of};
+use super::placeholder::kind_of;
 use super::value;
+use crate::domain::hex::hex;
 
 /// Shorter values would mask ordinary text; they are found beside a name only.
 const SHORTEST: usize = 8;

@@ -12,6 +12,7 @@ use regex::bytes::Regex;
 use sha2::Sha256;
 
 use super::RedactError;
+use crate::domain::hex::hex;
 
 /// Stands in for the bytes of a placeholder while secrets are looked for: no name, token or encoding contains it.
 pub(super) const BLANK: u8 = 0x1a;
@@ -55,16 +56,6 @@ impl fmt::Debug for RedactionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RedactionKey(..)")
     }
-}
-
-/// Bytes as lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        for half in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(u32::from(half), 16));
-        }
-        text
-    })
 }
 
 /// Where placeholders stand already.

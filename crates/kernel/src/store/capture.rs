@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection};
 
 use super::{Store, StoreError, reading};
+use crate::domain::hex::hex;
 use crate::domain::name::{EvidenceId, InvestigationId};
 use crate::domain::result::Origin;
 
@@ -44,7 +45,7 @@ pub(super) async fn insert(
         serde_json::to_writer(&mut lines, row).map_err(StoreError::Json)?;
         lines.push(b'\n');
     }
-    let digest: String = Sha256::digest(&lines).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex(&Sha256::digest(&lines));
     let origin = serde_json::to_string(&whole.origin).map_err(StoreError::Json)?;
     let summary = serde_json::to_string(&whole.summary).map_err(StoreError::Json)?;
     sqlx::query("INSERT INTO blob (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING")

@@ -120,13 +120,12 @@ impl Expect {
             Test::Equals(wanted) => told(same(value, wanted)),
             Test::Contains(wanted) if holds(value, wanted) => Verdict::Held,
             Test::Contains(_) if truncated => unknown("the result was cut before all of it was seen"),
-            Test::Contains(_) => Verdict::Failed,
+            Test::Contains(_) | Test::Absent => Verdict::Failed,
             Test::Below(limit) => self.number(value, |number| number < *limit),
             Test::Above(limit) => self.number(value, |number| number > *limit),
             Test::Between(low, high) => self.number(value, |number| *low <= number && number <= *high),
             Test::Rises(than, factor) => self.compare(value, data, than, previous, |new, old| new > old * factor),
             Test::Falls(than, factor) => self.compare(value, data, than, previous, |new, old| new * factor < old),
-            Test::Absent => Verdict::Failed,
         }
     }
 

@@ -82,7 +82,8 @@ impl Index {
         self.lengths.push([0; FIELDS]);
         self.gram_lengths.push((0, 0));
         let titles = format!("{}\n{}", page.title, page.alerts.join("\n"));
-        self.add_words(runbook, Field::Title, &titles, None);
+        let row = self.section(runbook, None, true);
+        self.add_words(runbook, Field::Title, &titles, Some(row));
         if !page.symptoms.is_empty() {
             let row = self.section(runbook, None, true);
             self.add_words(runbook, Field::Lead, &page.symptoms.join("\n"), Some(row));
@@ -107,7 +108,7 @@ impl Index {
             if let Some(length) = self.lengths.get_mut(runbook).and_then(|fields| fields.get_mut(field as usize)) {
                 *length += 1;
             }
-            if !is_stop_word(&word.text) && !matches!(field, Field::Title | Field::Links) {
+            if !is_stop_word(&word.text) && field != Field::Links {
                 self.add_grams(runbook, field, &word.text);
             }
             let term = self.terms.entry(stem(&word.text)).or_default();

@@ -36,7 +36,7 @@ impl Lexicon {
 const MEANINGS: &str = "\
 fail failure error unsuccessful broken exception 失败 错误 报错 异常
 crash crashloop restart die killed panic 崩溃 重启
-down unreachable unavailable absent disappear missing offline dead 宕机
+down unreachable reachable unavailable available absent disappear missing offline dead 宕机
 full exhausted filling capacity 已满 写满
 quota limit 配额 限制
 slow latency duration delay lag 变慢 很慢 延迟 缓慢
@@ -49,7 +49,7 @@ mismatch inconsistent different differ skew 不一致
 config configuration setting misconfigured 配置
 deploy rollout release update upgrade 部署 发布 上线
 drop discard reject lose lost 丢失 丢弃
-unhealthy degraded notready
+unhealthy healthy degraded notready ready
 inode file
 pool connection 连接 接池
 timeout deadline 超时
@@ -60,4 +60,25 @@ clock time ntp 时钟 时间
 saturate saturation overload busy exhausted 饱和 过载
 flap flapping toggle
 upstream dependency downstream 依赖 上游 下游
+stuck hang hung frozen blocked progressing 卡住
+reject refuse deny terminate abort 拒绝
+send deliver push forward publish transmit
+receive ingest consume
+high elevated increase spike many 过高 升高
+maximum maxed ceiling limit
+overcommit exceed oversubscribe
+complete finish done
+reload reread apply
+rotate renew
+schedule placement unschedulable
+evict preempt
+conntrack tracking
+raid array
+member peer
+sync synchronise synchronize reconcile
+lookup resolve dns 解析
+throttle throttling ratelimit 限流
+scrape target
+overwrite duplicate collision
+usage utilization utilisation consumption 使用率
 ";

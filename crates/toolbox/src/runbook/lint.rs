@@ -44,6 +44,13 @@ fn lint_runbook(runbook: &Runbook, tools: &dyn Fn(&ToolName) -> Option<ToolArgs>
         if check.means.trim().is_empty() {
             wrong("`means` is empty; say what it means when the check holds".to_owned());
         }
+        for told in [Some(&check.means), check.rules_out.as_ref()].into_iter().flatten() {
+            if told.chars().any(|c| c.is_ascii_digit()) {
+                wrong(format!(
+                    "`{told}` holds a number; reports add what was measured, and a limit stands in no evidence"
+                ));
+            }
+        }
         for name in check.args.values().flat_map(texts).flat_map(fill::placeholders) {
             if !matches!(name, "service" | "since" | "until") {
                 wrong(fill::FillError::Unknown(name.to_owned()).to_string());

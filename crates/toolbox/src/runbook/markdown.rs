@@ -19,8 +19,8 @@ pub(super) fn read(text: &str, first_line: usize) -> Page {
     let mut heading: Option<(HeadingLevel, String)> = None;
     let (mut line, mut counted) = (first_line, 0);
     for (event, span) in Parser::new(text).into_offset_iter() {
-        if let Some(passed) = text.as_bytes().get(counted..span.start) {
-            line += passed.iter().filter(|byte| **byte == b'\n').count();
+        if let Some(passed) = text.get(counted..span.start) {
+            line += passed.matches('\n').count();
             counted = span.start;
         }
         match event {
@@ -58,7 +58,7 @@ pub(super) fn read(text: &str, first_line: usize) -> Page {
 }
 
 fn keep(sections: &mut Vec<Section>, mut section: Section) {
-    section.text = section.text.trim().to_owned();
+    section.text.truncate(section.text.trim_end().len());
     if !(section.text.is_empty() && section.heading.is_empty() && section.links.is_empty()) {
         sections.push(section);
     }

@@ -39,10 +39,10 @@ pub(super) struct Weights {
 
 /// The weights in use.
 pub(super) const WEIGHTS: Weights = Weights {
-    fields: [3.0, 2.0, 0.5, 0.5, 0.2],
-    damping: [0.3, 0.8, 0.8, 0.8, 0.8],
-    saturation: 2.6,
-    repeated: 1.0,
+    fields: [3.0, 2.0, 1.0, 0.42, 0.5],
+    damping: [0.3, 0.9, 0.7, 0.7, 0.7],
+    saturation: 1.8,
+    repeated: 1.5,
     related: 0.3,
     section: 0.85,
     best_section: 0.5,
@@ -78,14 +78,15 @@ pub(super) fn rank(index: &Index, lexicon: &Lexicon, weights: &Weights, question
     let mut scores = vec![0.0; index.lengths.len()];
     by_fields(index, weights, &terms, &mut scores);
     let best = by_sections(index, weights, &terms, &mut scores);
+    let evenly: f64 = terms.iter().map(|term| term.weight.sqrt()).sum();
     by_grams(index, weights, question, total, &mut scores);
     let mut standings: Vec<Standing> = scores
         .into_iter()
         .enumerate()
         .filter(|(_, score)| *score > 0.0)
         .map(|(runbook, score)| {
-            let (section, reached) = best.get(runbook).copied().unwrap_or_default();
-            Standing { runbook, score: score / total, confidence: reached / total, section }
+            let best = best.get(runbook).copied().unwrap_or_default();
+            Standing { runbook, score: score / total, confidence: best.evenly / evenly, section: best.row }
         })
         .collect();
     standings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.runbook.cmp(&b.runbook)));
@@ -130,7 +131,7 @@ fn term<'a>(index: &Index, lexicon: &'a Lexicon, weights: &Weights, word: &'a St
         let held = spellings.iter().map(|(other, _)| holders(index, other)).max();
         let unknown = match word.kind {
             Kind::Plain => 1.0,
-            Kind::Pair => 0.25,
+            Kind::Pair => 0.05,
             Kind::Name => 0.0,
         };
         (held.map_or_else(|| unknown * rarity(all, 1), |held| rarity(all, held)), spellings)
@@ -172,10 +173,20 @@ fn by_fields(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mut 
     }
 }
 
-/// Adds what the sections say and tells each runbook's best one with what it reached.
-fn by_sections(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mut [f64]) -> Vec<(Option<usize>, f64)> {
+/// What a section reached.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reached {
+    row: Option<usize>,
+    score: f64,
+    /// The same with the words' weights drawn together. A person's question has common words where an alert has rare
+    /// ones, and one unknown word must not drown them.
+    evenly: f64,
+}
+
+/// Adds what the sections say and tells each runbook's best one.
+fn by_sections(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mut [f64]) -> Vec<Reached> {
     let mean = mean(index.sections.iter().map(|row| row.length));
-    let mut reached = vec![0.0; index.sections.len()];
+    let mut reached = vec![Reached::default(); index.sections.len()];
     for term in terms {
         let mut frequencies: HashMap<usize, f64> = HashMap::new();
         for (spelling, share) in &term.spellings {
@@ -187,11 +198,12 @@ fn by_sections(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mu
         for (at, frequency) in frequencies {
             let (Some(row), Some(reached)) = (index.sections.get(at), reached.get_mut(at)) else { continue };
             let damped = frequency / (0.25 + 0.75 * f64::from(row.length) / mean);
-            let kind = if row.lead { 1.0 } else { weights.section };
-            let gained = term.weight * saturated(damped, 1.2) * kind;
-            *reached += gained;
+            let gained = saturated(damped, 1.2) * if row.lead { 1.0 } else { weights.section };
+            reached.row = Some(at);
+            reached.score += term.weight * gained;
+            reached.evenly += term.weight.sqrt() * gained;
             let best = most.entry(row.runbook).or_default();
-            *best = best.max(gained);
+            *best = best.max(term.weight * gained);
         }
         for (runbook, gained) in most {
             if let Some(score) = scores.get_mut(runbook) {
@@ -199,16 +211,16 @@ fn by_sections(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mu
             }
         }
     }
-    let mut best: Vec<(Option<usize>, f64)> = vec![(None, 0.0); scores.len()];
-    for (at, (row, reached)) in index.sections.iter().zip(reached).enumerate() {
+    let mut best = vec![Reached::default(); scores.len()];
+    for (row, reached) in index.sections.iter().zip(reached) {
         if let Some(best) = best.get_mut(row.runbook)
-            && reached > best.1
+            && reached.score > best.score
         {
-            *best = (Some(at), reached);
+            *best = reached;
         }
     }
-    for (score, (_, reached)) in scores.iter_mut().zip(&best) {
-        *score += weights.best_section * reached;
+    for (score, best) in scores.iter_mut().zip(&best) {
+        *score += weights.best_section * best.score;
     }
     best
 }

@@ -66,8 +66,8 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     found
 }
 
-/// The words of a question that can tell one runbook from another: no template code of alert rules, no stop words, no bare
-/// numbers; a question longer than 8 KiB is read up to there.
+/// The words of a question that can tell one runbook from another: no template code of alert rules, no stop words; a
+/// question longer than 8 KiB is read up to there.
 pub(super) fn telling_words(question: &str) -> Vec<Word> {
     let mut end = question.len().min(MAX_QUESTION);
     while !question.is_char_boundary(end) {
@@ -75,7 +75,7 @@ pub(super) fn telling_words(question: &str) -> Vec<Word> {
     }
     let plain = without_templates(question.get(..end).unwrap_or_default());
     let mut words = words(&plain);
-    words.retain(|word| !is_stop_word(&word.text) && !word.text.bytes().all(|byte| byte.is_ascii_digit()));
+    words.retain(|word| !is_stop_word(&word.text));
     words
 }
 
@@ -154,12 +154,12 @@ fn is_unspaced(c: char) -> bool {
 /// Sorted.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being",
-    "but", "by", "can", "could", "did", "do", "does", "during", "for", "from", "had", "has", "have", "he", "help",
-    "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me", "might", "more", "most",
-    "my", "no", "not", "now", "of", "on", "once", "only", "or", "other", "our", "out", "over", "own", "please", "same",
-    "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they",
-    "this", "to", "too", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who",
-    "why", "will", "with", "within", "without", "would", "you", "your",
+    "but", "by", "can", "could", "did", "do", "does", "during", "for", "from", "going", "had", "has", "have", "he",
+    "help", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me", "might", "more",
+    "most", "my", "no", "not", "now", "of", "on", "once", "only", "or", "other", "our", "out", "over", "own", "please",
+    "same", "she", "should", "since", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "to", "too", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
+    "while", "who", "why", "will", "with", "within", "without", "would", "wrong", "you", "your",
 ];
 
 #[cfg(test)]

@@ -119,7 +119,9 @@ impl Drop for Group {
 /// [`ProcessError`]; a program that fails is no error here.
 pub async fn run(invocation: Invocation<'_>) -> Result<Finished, ProcessError> {
     let program = &invocation.program.0;
-    let mut child = Command::new(program)
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts programs")]
+    let mut command = Command::new(program);
+    let mut child = command
         .args(&invocation.args)
         .env_clear()
         .envs(invocation.env)

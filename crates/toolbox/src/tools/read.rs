@@ -35,7 +35,7 @@ pub mod search_runbooks;
 
 pub mod read_runbook;
 
-pub mod log_scope;
+mod log_scope;
 
 pub mod search_logs;
 

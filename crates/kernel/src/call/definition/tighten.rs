@@ -1,4 +1,4 @@
-//! `tighten = "search_logs"`: an operator's file that narrows a built-in tool.
+//! `tighten = "NAME"`: an operator's file that narrows a built-in tool.
 //!
 //! Only fields that can narrow are known, and each must narrow: what loosens is refused with its line.
 
@@ -45,7 +45,7 @@ pub(super) fn named(document: &Document<'_>, standing: Standing, faults: &mut Fa
             None
         }
         None => {
-            faults.at_line(line, "`tighten` must name a built-in tool, as in `tighten = \"search_logs\"`");
+            faults.at_line(line, "`tighten` must name a built-in tool, as in `tighten = \"some_tool\"`");
             None
         }
     }

@@ -82,7 +82,7 @@ proptest! {
         output.summary.insert("first".to_owned(), Value::String(format!("{}{long}", "y ".repeat(700))));
         let result = look(&scene(output, keep, 500));
         let shown = result.for_model().to_string();
-        let leaked = (0..secret.len() - 8).map(|at| &secret[at..at + 8]).find(|part| shown.contains(*part));
+        let leaked = (0..secret.len() - 8).filter_map(|at| secret.get(at..at + 8)).find(|part| shown.contains(*part));
         prop_assert_eq!(leaked, None, "{}", shown);
     }
 }
@@ -90,7 +90,7 @@ proptest! {
 #[test]
 fn rd_05_a_key_over_the_lines_of_several_rows_is_masked_before_the_cut() {
     let key: Vec<String> = std::iter::once("-----BEGIN RSA PRIVATE KEY-----".to_owned())
-        .chain((0..20).map(|n| format!("{n:02}{}", "MIIEowIBAAKCAQEAu1SU1LfVLPHCozMxH2Mo".repeat(1))))
+        .chain((0..20).map(|n| format!("{n:02}{}", "MIIEowIBAAKCAQEAu1SU1LfVLPHCozMxH2Mo")))
         .chain(["-----END RSA PRIVATE KEY-----".to_owned()])
         .collect();
     let items = key.iter().map(|line| json!({ "message": line })).collect();

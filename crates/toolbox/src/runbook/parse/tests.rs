@@ -85,22 +85,22 @@ fn each_fault_is_told_with_its_line() {
     assert_snapshot!(broken("title = \"t\"\nalert = [\"A\"]"), @"runbooks/pool.md:3: unknown field `alert`, expected one of `title`, `alerts`, `services`, `symptoms`, `checks`, `remedies`, `changes`");
     assert_snapshot!(broken("alerts = []"), @"runbooks/pool.md:2: missing field `title`");
     assert_snapshot!(broken("title = \" \""), @"runbooks/pool.md:1: `title` is empty; say what the runbook is about");
-    assert_snapshot!(broken("title = \"t\"\nservices = [\"a b\"]"), @"");
-    assert_snapshot!(broken("title = \"t\n"), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"above\", value = 1"), @"");
-    assert_snapshot!(check("at = \"a\", is = \"gt\", value = 1"), @"");
-    assert_snapshot!(check("at = \"/a~2\", is = \"gt\", value = 1"), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"gt\", value = \"1\""), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"between\", value = [3, 1]"), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"absent\", value = 1"), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"eq\""), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"gt\", value = 1, than = \"previous\""), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"rises\", than = \"yesterday\""), @"");
-    assert_snapshot!(check("at = \"/a\", is = \"falls\", value = 0.5"), @"");
+    assert_snapshot!(broken("title = \"t\"\nservices = [\"a b\"]"), @"runbooks/pool.md:3: `a b` is not a service name: letters, digits and `_-./:`, at most 128, beginning with a letter or digit");
+    assert_snapshot!(broken("title = \"t\n"), @r#"runbooks/pool.md:2: invalid basic string, expected `"`"#);
+    assert_snapshot!(check("at = \"/a\", is = \"above\", value = 1"), @"runbooks/pool.md:7: unknown variant `above`, expected one of `eq`, `lt`, `gt`, `between`, `contains`, `absent`, `rises`, `falls`");
+    assert_snapshot!(check("at = \"a\", is = \"gt\", value = 1"), @"runbooks/pool.md:7: `a` is no JSON pointer; write it as in `/matched/total`, `~1` for a slash and `~0` for a tilde");
+    assert_snapshot!(check("at = \"/a~2\", is = \"gt\", value = 1"), @"runbooks/pool.md:7: `/a~2` is no JSON pointer; write it as in `/matched/total`, `~1` for a slash and `~0` for a tilde");
+    assert_snapshot!(check("at = \"/a\", is = \"gt\", value = \"1\""), @"runbooks/pool.md:7: `gt` needs a number as `value`");
+    assert_snapshot!(check("at = \"/a\", is = \"between\", value = [3, 1]"), @"runbooks/pool.md:7: `between` needs two numbers as `value`, the lower first");
+    assert_snapshot!(check("at = \"/a\", is = \"absent\", value = 1"), @"runbooks/pool.md:7: `absent` takes no `value`; remove it");
+    assert_snapshot!(check("at = \"/a\", is = \"eq\""), @"runbooks/pool.md:7: `eq` needs a `value`");
+    assert_snapshot!(check("at = \"/a\", is = \"gt\", value = 1, than = \"previous\""), @"runbooks/pool.md:7: `than` goes with `rises` and `falls` only; remove it");
+    assert_snapshot!(check("at = \"/a\", is = \"rises\", than = \"yesterday\""), @r#"runbooks/pool.md:7: `than = "yesterday"`: write "previous" or a JSON pointer as in "/errors/before""#);
+    assert_snapshot!(check("at = \"/a\", is = \"falls\", value = 0.5"), @"runbooks/pool.md:7: `value` of `rises` and `falls` is by how many times at least, a number from 1 on");
     let twice = WHOLE.replace("\"errors\"", "\"waits\"");
     assert_snapshot!(read(&twice).unwrap_err(), @"runbooks/pool.md:17: there are two checks with the id `waits`; rename one");
-    assert_snapshot!(read("+++\ntitle = \"t\"\n# Pool\n").unwrap_err(), @"");
-    assert_snapshot!(read(&"x".repeat(MAX_BYTES + 1)).unwrap_err(), @"");
+    assert_snapshot!(read("+++\ntitle = \"t\"\n# Pool\n").unwrap_err(), @"runbooks/pool.md:1: the front matter that begins here is not closed; add a line `+++` below it");
+    assert_snapshot!(read(&"x".repeat(MAX_BYTES + 1)).unwrap_err(), @"runbooks/pool.md:1: the file is longer than 262144 bytes; split it");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn compare(
     summary.insert("window".to_owned(), log_scope::window_json(window));
     summary.insert("before".to_owned(), log_scope::window_json(Window { from: both.from, to: window.from }));
     tally.summarise(&mut summary);
-    summary.insert("files".to_owned(), log_scope::files_json(&report));
+    log_scope::read_json(&report, &mut summary);
     let mut reasons = tally.left_out();
     reasons.extend(opened.notes.iter().cloned());
     reasons.extend(report.notes);

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use warrant_kernel::call::tool::{Arguments, Problem, ReadError};
 use warrant_kernel::domain::name::ServiceName;
 use warrant_kernel::domain::target::{Target, TargetKind};
@@ -149,13 +149,16 @@ pub(super) fn window_json(window: Window) -> Value {
     json!({ "from": rfc3339(window.from), "to": rfc3339(window.to) })
 }
 
-/// The files read as they stand in a summary: the first few by name, the others counted.
-pub(super) fn files_json(report: &Report) -> Value {
+/// What was read, for a summary: the first few files by name, the others counted; and the zone that was assumed.
+pub(super) fn read_json(report: &Report, summary: &mut Map<String, Value>) {
     let mut named: Vec<String> = report.files.iter().take(MOST_FILES_NAMED).cloned().collect();
     if let Some(more @ 1..) = report.files.len().checked_sub(MOST_FILES_NAMED) {
         named.push(format!("and {more} more"));
     }
-    json!(named)
+    summary.insert("files".to_owned(), json!(named));
+    if let Some(offset) = report.offset {
+        summary.insert("zone_assumed".to_owned(), json!(offset.to_string()));
+    }
 }
 
 /// What was left out, in one sentence for each reason.

@@ -72,7 +72,7 @@ fn output(query: &str, window: Window, picked: &Picked<'_>, told: Told<Matrix>) 
     let ends = json!({"since": time::rfc3339(window.since), "until": time::rfc3339(window.until)});
     summary.insert("window".to_owned(), ends);
     summary.insert("step_s".to_owned(), Value::from(window.step));
-    summary.insert("series".to_owned(), Value::from(found));
+    summary.insert("series_total".to_owned(), Value::from(found));
     if found > 1 {
         summary.insert("overview".to_owned(), Value::from(overview(&series)));
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, Problem, ReadError, ReadTool, Reading};
+use warrant_kernel::domain::hex::hex;
 use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::Target;
@@ -109,8 +110,7 @@ fn read(opened: Opened, args: &Args, cancel: &CancellationToken) -> Result<Windo
             return Ok(Window { rows, cut, total: None, sha256: None });
         }
     }
-    let digest = lines.into_inner().hash.finalize();
-    let sha256 = digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let sha256 = hex(&lines.into_inner().hash.finalize());
     Ok(Window { rows, cut, total: Some(number), sha256: Some(sha256) })
 }
 

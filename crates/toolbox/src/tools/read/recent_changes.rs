@@ -61,9 +61,8 @@ fn output(asked: &Asked, mut found: Found, limit: usize) -> Output {
     let mut left_out: Vec<String> =
         found.failed.iter().map(|failed| format!("`{}` could not be read: {}", failed.source, failed.why)).collect();
     if found.read.is_empty() && found.failed.is_empty() {
-        left_out.push(
-            "nothing tells of changes here: an operator adds `changes`, `files` or `deploys` to the service".to_owned(),
-        );
+        let note = "nothing tells of changes here: an operator adds `changes`, `files` or `deploys` to the service";
+        summary.insert("note".to_owned(), note.into());
     }
     let total = found.changes.len();
     if total > limit {

@@ -124,7 +124,7 @@ fn search(
     let mut summary = Map::new();
     summary.insert("service".to_owned(), json!(asked.service));
     summary.insert("window".to_owned(), log_scope::window_json(asked.window));
-    summary.insert("files".to_owned(), log_scope::files_json(&report));
+    log_scope::read_json(&report, &mut summary);
     let by_level: Map<_, _> = Level::ALL
         .iter()
         .filter_map(|level| counts.get(level).map(|count| (level.as_str().to_owned(), json!(count))))
@@ -133,7 +133,7 @@ fn search(
         .insert("matched".to_owned(), json!({ "total": total, "levels": by_level, "complete": !page.ended_early() }));
     summary.insert("first_match".to_owned(), json!(extent.map(|extent| rfc3339(extent.from))));
     summary.insert("last_match".to_owned(), json!(extent.map(|extent| rfc3339(extent.to))));
-    let mut reasons: Vec<String> = page.left_out().into_iter().collect();
+    let mut reasons = page.left_out();
     reasons.extend(opened.notes.iter().cloned());
     reasons.extend(report.notes);
     let complete = !page.ended_early();

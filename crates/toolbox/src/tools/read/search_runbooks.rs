@@ -108,4 +108,4 @@ fn first_chars(text: &str, most: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -106,7 +106,7 @@ max = 3
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
     ops/search_logs.toml:1: there is no built-in tool `search_log`; did you mean `search_logs`?
-    ops/search_logs.toml:1: `tighten` must name a built-in tool, as in `tighten = "search_logs"`
+    ops/search_logs.toml:1: `tighten` must name a built-in tool, as in `tighten = "some_tool"`
     b.toml:1: a built-in definition can't tighten another; change it
     b.toml:1: `deploys_of` is defined in a.toml:1; change it there
     c.toml:1: this tool is already tightened in b.toml; put both into one file

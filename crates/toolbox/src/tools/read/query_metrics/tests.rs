@@ -62,7 +62,7 @@ async fn a_series_is_summed_up_before_its_points() {
         "until": "2026-03-01T12:00:00.000Z"
       },
       "step_s": 30,
-      "series": 3
+      "series_total": 3
     }
     "#);
     let rows = items(output);

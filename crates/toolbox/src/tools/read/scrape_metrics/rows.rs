@@ -31,9 +31,10 @@ pub(super) fn output(looks: &Looks<'_>, moved: Vec<Moved>) -> Output {
     summary.insert("service".to_owned(), Value::from(looks.service));
     summary.insert("url".to_owned(), Value::from(looks.url));
     summary.insert("interval_s".to_owned(), number((looks.apart.as_secs_f64() * 1e3).round() / 1e3));
-    summary.insert("series".to_owned(), Value::from(looks.series));
+    summary.insert("series_total".to_owned(), Value::from(looks.series));
     summary.insert("matched".to_owned(), Value::from(matched));
-    summary.insert("highest".to_owned(), highest(&moved));
+    summary.insert("highest".to_owned(), gauge(&moved, End::Highest));
+    summary.insert("lowest".to_owned(), gauge(&moved, End::Lowest));
     summary.insert("slowest".to_owned(), slowest(&moved));
     summary.insert("fastest".to_owned(), fastest(&moved));
     if resets > 0 {
@@ -68,10 +69,21 @@ fn left_out(looks: &Looks<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The item with the largest value, told with its name and labels.
-fn top(moved: &[Moved], key: &str, value: impl Fn(&Moved) -> Option<f64>) -> Option<Map<String, Value>> {
+/// Which end of a ranking is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Highest,
+    Lowest,
+}
+
+/// The item at one end of a ranking, told with its name and labels.
+fn told(moved: &[Moved], key: &str, end: End, value: impl Fn(&Moved) -> Option<f64>) -> Option<Map<String, Value>> {
     let ranked = moved.iter().filter_map(|moved| Some((moved, value(moved).filter(|value| !value.is_nan())?)));
-    let (found, value) = ranked.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    let beats = |next: f64, best: f64| match end {
+        End::Highest => next > best,
+        End::Lowest => next < best,
+    };
+    let (found, value) = ranked.reduce(|best, next| if beats(next.1, best.1) { next } else { best })?;
     let mut told = Map::new();
     told.insert("name".to_owned(), Value::from(found.name.as_str()));
     told.insert("labels".to_owned(), labels(found));
@@ -79,13 +91,18 @@ fn top(moved: &[Moved], key: &str, value: impl Fn(&Moved) -> Option<f64>) -> Opt
     Some(told)
 }
 
-/// The gauge with the largest value.
-fn highest(moved: &[Moved]) -> Value {
-    top(moved, "value", |moved| match moved.movement {
+/// The item with the largest value.
+fn top(moved: &[Moved], key: &str, value: impl Fn(&Moved) -> Option<f64>) -> Option<Map<String, Value>> {
+    told(moved, key, End::Highest, value)
+}
+
+/// The gauge with the largest or the smallest value.
+fn gauge(moved: &[Moved], end: End) -> Value {
+    let value = |moved: &Moved| match moved.movement {
         Movement::Gauge { value, .. } => Some(value),
         Movement::Counter { .. } | Movement::Distribution { .. } => None,
-    })
-    .map_or(Value::Null, Value::Object)
+    };
+    told(moved, "value", end, value).map_or(Value::Null, Value::Object)
 }
 
 /// The histogram or summary with the largest mean: of those with traffic between the looks, else since their start.

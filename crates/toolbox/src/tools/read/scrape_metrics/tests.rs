@@ -80,13 +80,13 @@ fn steady(mut row: Value) -> Value {
 async fn two_looks_tell_what_happened_in_between() {
     let output = read(changing().await.as_ref(), json!({"service": "checkout", "interval": "50ms"})).await.unwrap();
     assert!(output.summary["interval_s"].as_f64().unwrap() >= 0.05);
-    let seen: Value = ["series", "matched", "highest", "slowest", "fastest", "resets"]
+    let seen: Value = ["series_total", "matched", "highest", "slowest", "fastest", "resets"]
         .into_iter()
         .map(|key| (key.to_owned(), steady(output.summary[key].clone())))
         .collect();
     assert_json_snapshot!(seen, @r#"
     {
-      "series": 7,
+      "series_total": 7,
       "matched": 7,
       "highest": {
         "name": "pool_in_use",

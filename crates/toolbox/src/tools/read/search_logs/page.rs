@@ -53,11 +53,23 @@ pub(super) struct Page {
     /// Matches that are not on this page but on a following one.
     following: u64,
     ended_early: bool,
+    /// Records of which only the beginning is kept.
+    cut: u64,
 }
 
 impl Page {
     pub(super) fn new(limit: usize, order: Order, after: Option<Cursor>, disorder: SignedDuration) -> Self {
-        Self { limit, order, after, disorder, rows: BTreeMap::new(), bytes: 0, following: 0, ended_early: false }
+        Self {
+            limit,
+            order,
+            after,
+            disorder,
+            rows: BTreeMap::new(),
+            bytes: 0,
+            following: 0,
+            ended_early: false,
+            cut: 0,
+        }
     }
 
     /// Takes a match if it belongs on the page. `Break` when no later record of this log can.
@@ -77,6 +89,7 @@ impl Page {
                 ControlFlow::Continue(())
             };
         }
+        self.cut += u64::from(record.more > 0);
         let row = row(record);
         self.bytes += row.len();
         if let Some(same) = self.rows.insert(place, row) {
@@ -121,8 +134,14 @@ impl Page {
         self.ended_early
     }
 
-    /// What follows this page, and how to see it.
-    pub(super) fn left_out(&self) -> Option<String> {
+    /// What is not on this page, and how to see it.
+    pub(super) fn left_out(&self) -> Vec<String> {
+        let cut = (self.cut > 0)
+            .then(|| "of very long records only the beginning is shown, and the line that matched".to_owned());
+        self.following().into_iter().chain(cut).collect()
+    }
+
+    fn following(&self) -> Option<String> {
         let last = self.last().filter(|_| self.following > 0)?;
         Some(match self.order {
             Order::NewestFirst => {
@@ -150,9 +169,9 @@ fn row(record: &Record<'_>) -> String {
         row.push_str("\n... ");
         row.push_str(&String::from_utf8_lossy(hit));
     }
-    if record.more_lines > 0 {
+    if record.more > 0 {
         // Writing to a text can't fail.
-        let _written = write!(row, "\n... {} more lines of this record", record.more_lines);
+        let _written = write!(row, "\n... {} more bytes of this record", record.more);
     }
     row
 }

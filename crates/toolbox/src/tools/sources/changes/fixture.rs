@@ -1,5 +1,7 @@
 //! A Git repository, made for a test, whose times are fixed.
 
+#![expect(clippy::disallowed_methods, reason = "a fixture starts git as a person would")]
+
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;

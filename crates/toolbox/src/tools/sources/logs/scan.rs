@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::ReadError;
@@ -40,8 +41,8 @@ pub struct Record<'r> {
     pub message: &'r str,
     /// Its text with line breaks, as much as is kept of one.
     pub text: &'r [u8],
-    /// Lines of it that are not in `text`.
-    pub more_lines: u64,
+    /// Bytes of it that are not in `text`.
+    pub more: u64,
     /// The line that matched, where it is not in `text`.
     pub hit: Option<&'r [u8]>,
 }
@@ -62,6 +63,8 @@ pub struct Report {
     pub files: Vec<String>,
     /// Bytes of text that were read, bisection included.
     pub bytes: u64,
+    /// The offset that times without a zone were taken to have, where it is not UTC.
+    pub offset: Option<Offset>,
     /// What was not read, and why; one sentence each.
     pub notes: Vec<String>,
 }
@@ -143,6 +146,9 @@ impl<'s> Scan<'s> {
                     continue;
                 }
             };
+            if nature.zone.offset != Offset::UTC {
+                self.report.offset = Some(nature.zone.offset);
+            }
             if nature.first.is_none_or(|first| first <= latest) {
                 parts.push(Part { file, nature });
             }
@@ -236,7 +242,14 @@ impl<'s> Scan<'s> {
                 None => records.all(block, visit),
             };
             records.pass(block);
-            if flow.is_break() || self.report.bytes + blocks.bytes_read() >= self.limits.read {
+            if flow.is_break() {
+                break;
+            }
+            if self.report.bytes + blocks.bytes_read() >= self.limits.read {
+                self.report.notes.push(format!(
+                    "`{}` was read in part: the call has read its share of {} bytes; narrow the window",
+                    file.name, self.limits.read
+                ));
                 break;
             }
         }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tools::sources::changes::keys;
 
 const HEADER: &str = "\0aaaabbbbccccddddaaaabbbbccccddddaaaabbbb\x001770000000\0Ada\0Lower the pool\n";
 
@@ -59,7 +60,7 @@ proptest! {
         let patch: String = pieces.iter().map(|piece| words[*piece]).collect();
         for section in parse(patch.as_bytes(), 4) {
             for hunk in section.hunks {
-                prop_assert!(!super::super::keys::split(hunk).is_empty());
+                prop_assert!(!keys::split(hunk).is_empty());
             }
         }
     }

@@ -130,7 +130,7 @@ impl<'c> Records<'c> {
     where
         'c: 'r,
     {
-        let (shown, more_lines) = self.bounded(block.text.get(start..end).unwrap_or_default());
+        let (shown, more) = self.bounded(block.text.get(start..end).unwrap_or_default());
         Record {
             file: self.context.file,
             offset: block.offset + start as u64,
@@ -139,18 +139,18 @@ impl<'c> Records<'c> {
             level,
             message,
             text: shown,
-            more_lines,
+            more,
             hit: (hit >= start + shown.len()).then(|| head_of(view.line_at(hit), self.context.limits.record_bytes)),
         }
     }
 
-    /// What is kept of a record's text, and how many lines are not.
+    /// What is kept of a record's text, and how many bytes are not.
     fn bounded<'t>(&self, text: &'t [u8]) -> (&'t [u8], u64) {
         let trimmed = text.trim_ascii_end();
         let by_lines = memchr::memchr_iter(b'\n', trimmed).nth(self.context.limits.record_lines.saturating_sub(1));
         let end = by_lines.unwrap_or(trimmed.len()).min(self.context.limits.record_bytes);
         let kept = trimmed.get(..end).unwrap_or(trimmed);
-        (kept, count_lines(trimmed.get(end..).unwrap_or_default()))
+        (kept, (trimmed.len() - kept.len()) as u64)
     }
 }
 

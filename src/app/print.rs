@@ -1,17 +1,60 @@
 //! Printing: for people, or one JSON document, never both.
 
-use std::io::Write;
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use warrant::app::check::Tried;
-use warrant::app::investigations;
-use warrant::chat::terminal::progress::arguments;
-use warrant::chat::terminal::report::render;
-use warrant::chat::terminal::style::{Paint, Role, columns};
-use warrant::chat::terminal::text::{one_line, visible, wrap};
 use warrant_kernel::domain::event::Event;
 use warrant_kernel::domain::report::Report;
+
+use super::check::Tried;
+use super::fault::{Fault, counted};
+use super::investigations;
+use crate::agent::trace::{Unwatched, Watcher};
+use crate::chat::terminal::progress::{Progress, arguments};
+use crate::chat::terminal::report::render;
+use crate::chat::terminal::style::{Paint, Role, columns};
+use crate::chat::terminal::text::{one_line, visible, wrap};
+
+/// For whom a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// People, at a terminal or through a pipe.
+    Text,
+    /// Programs.
+    Json,
+}
+
+/// Shows on standard error how an investigation goes on; nothing with [`Form::Json`], unless a terminal is there to
+/// read along.
+#[must_use]
+pub fn watcher(form: Form) -> Arc<dyn Watcher> {
+    let stderr = std::io::stderr();
+    if form == Form::Json && !stderr.is_terminal() {
+        return Arc::new(Unwatched);
+    }
+    let paint = Paint::for_stream(&stderr);
+    Arc::new(Progress::new(stderr, paint, columns()))
+}
+
+/// Why a command ended, with what lies beneath, on standard error.
+pub fn fault(fault: &Fault) {
+    let mut text = fault.to_string();
+    let mut next = fault.source();
+    while let Some(source) = next {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        next = source.source();
+    }
+    eprintln!("warrant: {}", visible(&text));
+}
+
+/// Writes what may hold foreign text, control characters made visible.
+pub fn foreign(text: &str) {
+    line(&visible(text));
+}
 
 /// Writes a line to standard output. A closed pipe ends the program quietly: nobody reads on.
 pub fn line(text: &str) {
@@ -40,7 +83,7 @@ pub fn report(report: &Report) {
 /// Prints rows of a table: each a name and a text, wrapped beside it.
 pub fn rows(rows: &[(String, String)]) {
     let paint = Paint::for_stream(&std::io::stdout());
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(28);
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(36);
     for (name, text) in rows {
         let lines = wrap(&visible(text), columns().saturating_sub(width + 2));
         for (index, part) in lines.iter().enumerate() {
@@ -67,7 +110,10 @@ pub fn tried(tried: &Tried) {
 }
 
 /// An investigation for a person: its calls, then its report.
-pub fn investigation(events: &[Event]) -> Result<(), warrant::app::fault::Fault> {
+///
+/// # Errors
+/// Where the events are of no investigation.
+pub fn investigation(events: &[Event]) -> Result<(), Fault> {
     let state = investigations::state(events)?;
     let paint = Paint::for_stream(&std::io::stdout());
     line(&paint.paint(Role::Heading, &one_line(&visible(state.run.trigger.text()), columns())));
@@ -78,7 +124,7 @@ pub fn investigation(events: &[Event]) -> Result<(), warrant::app::fault::Fault>
             None => "not answered".to_owned(),
             Some(result) => match &result.error {
                 Some(error) => error.message.clone(),
-                None => format!("{} rows", result.meta.lines_returned),
+                None => counted(usize::try_from(result.meta.lines_returned).unwrap_or(usize::MAX), "row"),
             },
         };
         let text = format!("{:<5} {} {}: {outcome}", known.call.id.as_str(), known.call.tool, arguments(&known.call));
@@ -93,6 +139,7 @@ pub fn investigation(events: &[Event]) -> Result<(), warrant::app::fault::Fault>
 }
 
 /// The text of a JSON field, or nothing.
+#[must_use]
 pub fn text(value: &Value, key: &str) -> String {
     match value.get(key) {
         Some(Value::String(text)) => text.clone(),
