@@ -124,7 +124,6 @@ pub struct Explanation {
 #[derive(Debug)]
 pub struct Policy {
     schema: cedar_policy::Schema,
-    schema_json: Value,
     roles: BTreeSet<RoleName>,
     set: cedar_policy::PolicySet,
     sources: BTreeMap<String, PolicySource>,
@@ -159,11 +158,5 @@ impl Policy {
     /// All policies in force, by id.
     pub fn sources(&self) -> impl Iterator<Item = &PolicySource> {
         self.sources.values()
-    }
-
-    /// The schema in Cedar's own form, for people who write policies.
-    #[must_use]
-    pub fn schema_text(&self) -> String {
-        schema::text(&self.schema_json)
     }
 }

@@ -34,7 +34,7 @@ use crate::domain::tool::ToolDefinition;
 use document::{Document, Faults};
 
 pub(in crate::call) use nearest::{did_you_mean, listed, nearest};
-pub use schema::schema_for;
+use schema::schema_for;
 
 /// Whose word a definition file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! What a tool hands to the normaliser: everything it found, whole and unmasked.
 //!
 //! A tool never cuts for the reader and never masks; it says what its *source* left out (`left_out`).
-//! `summary` stands first in `data` and is never cut, so keep it small; `rows` follow and are cut by the output policy.
+//! `summary` stands first in `data`, in full as long as it is small (no text over 2,000 characters, no more in all than
+//! the output policy allows); `rows` follow and are cut by that policy.
 
 use serde_json::{Map, Value};
 
@@ -36,7 +37,7 @@ impl Rows {
 /// Everything a tool found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// Facts that stand before the rows and are never cut (at most a few kB).
+    /// Facts that stand before the rows (at most a few kB), none of them under the rows' key.
     pub summary: Map<String, Value>,
     /// Under which key the rows stand in `data`: `lines`, `series`, `services`, ...
     pub rows_key: &'static str,

@@ -19,7 +19,7 @@ pub(super) fn load<'t>(
     tools: impl IntoIterator<Item = &'t ToolDefinition>,
     roles: &BTreeSet<RoleName>,
 ) -> Result<Policy, Vec<PolicyError>> {
-    let (schema, schema_json) = schema::make(tools, roles)
+    let schema = schema::make(tools, roles)
         .map_err(|message| vec![PolicyError { file: "(schema of the tools)".to_owned(), line: 1, message }])?;
     let mut loading = Loading::default();
     for text in texts {
@@ -33,7 +33,6 @@ pub(super) fn load<'t>(
     }
     Ok(Policy {
         schema,
-        schema_json,
         roles: roles.clone(),
         set: loading.set,
         sources: loading.sources,

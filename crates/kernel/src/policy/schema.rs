@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use cedar_policy::{Schema, SchemaFragment};
+use cedar_policy::Schema;
 use serde_json::{Map, Value, json};
 
 use crate::domain::decision::Risk;
@@ -46,20 +46,16 @@ pub(super) const ENTITY_TYPES: [&str; 8] =
 /// What began a run, as policies call it.
 pub(super) const TRIGGERS: [&str; 2] = ["question", "alert"];
 
-/// The schema, with its JSON.
 pub(super) fn make<'t>(
     tools: impl IntoIterator<Item = &'t ToolDefinition>,
     roles: &BTreeSet<RoleName>,
-) -> Result<(Schema, Value), String> {
-    let json = json!({ "": { "entityTypes": entity_types(roles), "actions": actions(tools) } });
-    let schema = Schema::from_json_value(json.clone()).map_err(|error| error.to_string())?;
-    Ok((schema, json))
+) -> Result<Schema, String> {
+    Schema::from_json_value(json(tools, roles)).map_err(|error| error.to_string())
 }
 
-/// The schema in Cedar's own form, for people who write policies.
-pub(super) fn text(json: &Value) -> String {
-    let fragment = SchemaFragment::from_json_value(json.clone());
-    fragment.ok().and_then(|fragment| fragment.to_cedarschema().ok()).unwrap_or_default()
+/// The schema in Cedar's JSON form.
+pub(super) fn json<'t>(tools: impl IntoIterator<Item = &'t ToolDefinition>, roles: &BTreeSet<RoleName>) -> Value {
+    json!({ "": { "entityTypes": entity_types(roles), "actions": actions(tools) } })
 }
 
 fn entity_types(roles: &BTreeSet<RoleName>) -> Map<String, Value> {

@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::tool::{ArgSpec, ArgType, ToolDefinition};
 
 /// The schema of the tool's arguments: an object that knows no other fields.
-#[must_use]
-pub fn schema_for(tool: &ToolDefinition) -> Value {
+pub(super) fn schema_for(tool: &ToolDefinition) -> Value {
     let properties: Map<String, Value> =
         tool.args.iter().map(|(name, spec)| (name.clone(), Value::Object(property(spec)))).collect();
     let required: Vec<&String> = tool.args.iter().filter(|(_, spec)| spec.required).map(|(name, _)| name).collect();

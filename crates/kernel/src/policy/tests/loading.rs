@@ -1,6 +1,6 @@
 //! What does not load, told with file and line.
 
-use crate::policy::{Policy, PolicyText};
+use crate::policy::{Policy, PolicyText, schema};
 
 use super::{policy, roles, tools};
 
@@ -90,8 +90,9 @@ fn a_template_and_a_policy_that_can_never_apply_are_refused() {
 }
 
 #[test]
-fn the_schema_is_shown_to_people_who_write_policies() {
-    insta::assert_snapshot!(policy(&[]).schema_text(), @r#"
+fn the_schema_says_what_policies_may_ask() {
+    let made = cedar_policy::SchemaFragment::from_json_value(schema::json(&tools(), &roles())).unwrap();
+    insta::assert_snapshot!(made.to_cedarschema().unwrap(), @r#"
     entity Catalog in [Path, Source, Service, Environment] = {
       name: __cedar::String,
       owner?: Person
