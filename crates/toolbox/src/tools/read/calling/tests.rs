@@ -40,7 +40,7 @@ fn the_examples_of_a_definition_are_understood_by_its_tool() {
     let dir = tempfile::tempdir().unwrap();
     let roots = BTreeMap::from([("etc".parse().unwrap(), DirSource { dir: dir.path().to_owned() })]);
     let workspaces = Arc::new(Workspaces::open(&roots, OwnFiles::default()).unwrap());
-    let services = serde_json::from_value(json!({ "checkout": {} })).unwrap();
+    let services = serde_json::from_value(json!({ "orders": {} })).unwrap();
     let catalog = Arc::new(Catalog::new(services, Sources::default()).unwrap());
     let changes = Changes::new(Arc::clone(&catalog), Arc::clone(&workspaces), None);
     let tools: [Arc<dyn ReadTool>; 7] = [
