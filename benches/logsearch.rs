@@ -101,7 +101,9 @@ fn call(runtime: &tokio::runtime::Runtime, tool: &Arc<dyn ReadTool>, args: Value
 /// Lines printed and time taken by ripgrep; none where it is not installed.
 fn ripgrep(path: &Path, pattern: &str, most: usize) -> Option<(usize, Duration)> {
     let begun = Instant::now();
-    let mut child = Command::new("rg")
+    #[expect(clippy::disallowed_methods, reason = "the peer is a program")]
+    let mut command = Command::new("rg");
+    let mut child = command
         .args(["--no-config", "--no-mmap", "-n", "-m", &most.to_string(), "-e", pattern])
         .arg(path)
         .stdout(Stdio::piped())

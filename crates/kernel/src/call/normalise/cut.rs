@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: `is_cut` is true exactly when something is missing from what is kept.
 //! INVARIANT: what is kept, put together as `data`, has at most `max_chars` characters of JSON, unless `max_chars` is
-//! below [`LEAST`], which no definition may ask for.
+//! below `LEAST`, which no definition may ask for.
 
 #[cfg(test)]
 mod tests;
