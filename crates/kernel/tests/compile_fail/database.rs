@@ -8,10 +8,7 @@ fn pools(database: &Database, store: &Store) {
     let _ = &database.pool;
     let _ = store.database();
     let _ = &store.database;
-}
-
-async fn writes(store: &Store, whole: &warrant_kernel::store::capture::Captured) {
-    let _ = warrant_kernel::store::capture::insert(todo!(), todo!(), whole).await;
+    let _ = warrant_kernel::store::capture::insert;
 }
 
 fn main() {}

@@ -6,6 +6,8 @@ use warrant_kernel::call::plan::Planned;
 use warrant_kernel::call::refusal::Refusal;
 use warrant_kernel::call::ruling::Ruling;
 use warrant_kernel::call::schema::Checked;
+use warrant_kernel::domain::decision::Decision;
+use warrant_kernel::policy::Basis;
 
 fn planned<'a>(earlier: Planned<'a>) -> Planned<'a> {
     Planned { ..earlier }
@@ -15,8 +17,8 @@ fn checked<'a>(earlier: Checked<'a>) -> Checked<'a> {
     Checked { ..earlier }
 }
 
-fn ruling<'a>(checked: Checked<'a>) -> Ruling<'a> {
-    Ruling { checked, decision: todo!(), basis: todo!() }
+fn ruling<'a>(checked: Checked<'a>, decision: Decision, basis: Basis) -> Ruling<'a> {
+    Ruling { checked, decision, basis }
 }
 
 fn cleared<'a>(checked: Checked<'a>) -> Cleared<'a> {
