@@ -140,11 +140,17 @@ impl<'v> Rebuilding<'v> {
                 }
                 Value::Object(masked)
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => match leaf(value, place) {
-                Some(_) => Value::String(self.texts.next().ok_or(RedactError::Depth)?),
+            // Every string was looked at, and of the rest only what is secret.
+            Value::String(_) => self.text()?,
+            Value::Null | Value::Bool(_) | Value::Number(_) => match leaf(value, place) {
+                Some(_) => self.text()?,
                 None => value.clone(),
             },
         })
+    }
+
+    fn text(&mut self) -> Result<Value, RedactError> {
+        self.texts.next().map(Value::String).ok_or(RedactError::Depth)
     }
 
     fn name(&mut self, key: &'v str) -> Result<String, RedactError> {
