@@ -4,7 +4,6 @@
 //! `search_logs` and with `rg --no-mmap -n -m N` printing the same lines, turn about in one run, and prints the fastest of
 //! each and their ratio. Then it reads one minute of the file's day and the comparison of that minute with the one before.
 #![expect(clippy::unwrap_used, reason = "a bench that can't go on ends")]
-#![expect(clippy::disallowed_methods, reason = "it runs the program that it is measured beside")]
 
 use std::collections::BTreeMap;
 use std::fs::File;
