@@ -4,7 +4,6 @@
 //! `search_logs` and with `rg --no-mmap -n -m N` printing the same lines, turn about in one run, and prints the fastest of
 //! each and their ratio. Then it reads one minute of the file's day and the comparison of that minute with the one before.
 #![expect(clippy::unwrap_used, reason = "a bench that can't go on ends")]
-#![expect(clippy::disallowed_methods, reason = "it runs the program that it is measured beside")]
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -102,8 +101,7 @@ fn call(runtime: &tokio::runtime::Runtime, tool: &Arc<dyn ReadTool>, args: Value
 fn ripgrep(path: &Path, pattern: &str, most: usize) -> Option<(usize, Duration)> {
     let begun = Instant::now();
     #[expect(clippy::disallowed_methods, reason = "the peer is a program")]
-    let mut command = Command::new("rg");
-    let mut child = command
+    let mut child = Command::new("rg")
         .args(["--no-config", "--no-mmap", "-n", "-m", &most.to_string(), "-e", pattern])
         .arg(path)
         .stdout(Stdio::piped())

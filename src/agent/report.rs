@@ -172,6 +172,8 @@ fn exhibits(state: &State, findings: &[Finding]) -> Vec<Exhibit> {
 #[must_use]
 pub fn not_seen(state: &State) -> Vec<String> {
     let mut lines = Vec::new();
+    // A source that is down fails every call on it; one line says so.
+    let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
     for known in &state.calls {
         let Some(result) = &known.result else { continue };
         let Some(error) = &result.error else {
@@ -190,7 +192,7 @@ pub fn not_seen(state: &State) -> Vec<String> {
                 && later.call.arguments == known.call.arguments
                 && later.result.as_ref().is_some_and(|result| result.status == Status::Ok)
         });
-        if unseen && !seen_later {
+        if unseen && !seen_later && told.insert((&known.call.tool, &error.message)) {
             lines.push(format!("{} {}: {}", known.call.tool, known.call.arguments, error.message));
         }
     }

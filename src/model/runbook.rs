@@ -71,11 +71,19 @@ impl RunbookModel {
         if !around.is_empty() {
             return ("Looking at the services that it depends on.".to_owned(), around);
         }
-        let candidates = choose::candidates(&scene, &self.library);
-        let checks = open(candidates.iter().flat_map(|candidate| checks::calls(&scene, candidate)).collect());
-        if !checks.is_empty() {
-            let titles = choose::titles(&candidates);
-            return (format!("Checking what these runbooks name: {titles}."), checks);
+        let mut candidates = choose::candidates(&scene, &self.library);
+        loop {
+            let checks = open(candidates.iter().flat_map(|candidate| checks::calls(&scene, candidate)).collect());
+            if !checks.is_empty() {
+                let titles = choose::titles(&candidates);
+                return (format!("Checking what these runbooks name: {titles}."), checks);
+            }
+            // Ends: each step tries a runbook on a service where it had not been tried.
+            let trail = cause::trail(&scene, &candidates);
+            if trail.is_empty() {
+                break;
+            }
+            candidates.extend(trail);
         }
         let draft = draft::write(&scene, &candidates);
         let args = serde_json::to_value(&draft).unwrap_or(Value::Null);

@@ -35,7 +35,8 @@ fn a_role_sees_its_own_tools_and_no_others() {
 fn the_config_is_the_policy_that_lets_it_read() {
     let arguments =
         ["policy", "explain", "search_files", "--role", "triage", "--args", r#"{"pattern": "x"}"#, "--json"];
-    let explained: Value = serde_json::from_slice(&warrant(TRIAGE, &arguments).stdout).unwrap();
+    let config = format!("{TRIAGE}[workspaces.etc]\ndir = \"/etc\"\n");
+    let explained: Value = serde_json::from_slice(&warrant(&config, &arguments).stdout).unwrap();
     assert_eq!(explained["policy_ids"], serde_json::json!(["roles-of-the-config"]), "{explained}");
 }
 

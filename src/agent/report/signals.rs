@@ -50,7 +50,7 @@ pub struct Signals {
     pub normal: usize,
     /// Signals that are not.
     pub abnormal: Vec<Abnormal>,
-    /// Signals that could not be read: the tools.
+    /// Signals that could not be read: the tools, each once.
     pub unseen: Vec<String>,
 }
 
@@ -68,8 +68,10 @@ pub fn of(state: &State) -> Signals {
     for known in &state.calls {
         let Some(result) = &known.result else { continue };
         if !result.ok {
-            if matches!(known.call.tool.as_str(), "compare_logs" | "active_alerts" | "http_check" | "scrape_metrics") {
-                signals.unseen.push(known.call.tool.clone());
+            let tool = known.call.tool.as_str();
+            let tells = matches!(tool, "compare_logs" | "active_alerts" | "http_check" | "scrape_metrics");
+            if tells && !signals.unseen.iter().any(|unseen| unseen == tool) {
+                signals.unseen.push(tool.to_owned());
             }
             continue;
         }

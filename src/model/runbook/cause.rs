@@ -61,9 +61,14 @@ impl<'a> Weighed<'a> {
         self.held().find(|checked| checked.check.shows == Shows::Cause)
     }
 
+    /// What shows best how the trouble comes about.
+    pub(super) fn mechanism(&self) -> Option<&Checked<'a>> {
+        self.cause().or_else(|| self.held().find(|checked| checked.check.shows == Shows::Mechanism))
+    }
+
     /// Whether it says why: a check that establishes the cause, or a change that fits the mechanism.
     pub(super) fn explains(&self) -> bool {
-        self.blamed.is_none() && self.held().next().is_some() && (self.cause().is_some() || self.change.is_some())
+        self.blamed.is_none() && (self.cause().is_some() || self.change.is_some())
     }
 
     /// Better explanations are greater: those deeper down, with a change, with a cause, with more that held.
@@ -79,15 +84,35 @@ pub(super) fn weigh<'a>(scene: &Scene<'a>, candidates: &[Candidate<'a>]) -> (Vec
         .iter()
         .map(|candidate| {
             let checked = checks::judged(scene, candidate);
-            let has_cause = checked.iter().any(|it| it.verdict == Verdict::Held && it.check.shows == Shows::Cause);
-            // A cause that was measured needs no change to explain it; one near it may be chance.
-            let change = if has_cause { None } else { change(scene, candidate) };
+            let held = |shows| checked.iter().any(|it| it.verdict == Verdict::Held && it.check.shows == shows);
+            // A cause that was measured needs no change to explain it, and a symptom alone does not point at one: a
+            // change nearby may be chance.
+            let points = held(Shows::Mechanism) && !held(Shows::Cause);
+            let change = if points { change(scene, candidate) } else { None };
             let blamed = checked.iter().find_map(|checked| blamed(scene, candidate, checked));
             Weighed { candidate: candidate.clone(), checked, change, blamed }
         })
         .partition(|weighed: &Weighed<'_>| weighed.held().next().is_some());
     held.sort_by_key(|weighed| std::cmp::Reverse(weighed.rank(scene)));
     (held, failed)
+}
+
+/// Candidates that the held ones lead to: what is slow because of another service is looked into there.
+pub(super) fn trail<'a>(scene: &Scene<'a>, candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+    let (held, _) = weigh(scene, candidates);
+    let tried = |service: &ServiceName, id: &str| {
+        candidates.iter().any(|known| known.service == *service && known.runbook.id == id)
+    };
+    let mut trail: Vec<Candidate<'a>> = Vec::new();
+    for weighed in held {
+        let Some(service) = weighed.blamed else { continue };
+        let runbook = weighed.candidate.runbook;
+        let again = trail.iter().any(|known| known.service == service && known.runbook.id == runbook.id);
+        if !tried(&service, &runbook.id) && !again {
+            trail.push(Candidate { service, runbook });
+        }
+    }
+    trail
 }
 
 /// Another service in scope that a held cause points at: the peer in the labels beside the value, or in the lines found.

@@ -109,8 +109,8 @@ fn findings_of(weighed: &Weighed<'_>, standing: Standing) -> Vec<Finding> {
         .filter_map(|checked| {
             let kind = match (standing, checked.check.shows) {
                 (Standing::Best, Shows::Cause) if weighed.change.is_none() => FindingKind::Cause,
-                (Standing::Best, Shows::Symptom) => FindingKind::Symptom,
-                (_, Shows::Cause) | (Standing::Other, Shows::Symptom) => FindingKind::Context,
+                (Standing::Best, Shows::Symptom | Shows::Mechanism) => FindingKind::Symptom,
+                (_, Shows::Cause) | (Standing::Other, Shows::Symptom | Shows::Mechanism) => FindingKind::Context,
             };
             let evidence = checked.evidence?;
             let claim = format!("{service}: {}{}", sentence(&checked.check.means), measured(checked));
@@ -183,7 +183,7 @@ fn changed(service: &ServiceName, change: &Change<'_>) -> String {
 
 fn root_cause(best: &Weighed<'_>) -> Option<String> {
     let service = &best.candidate.service;
-    let mechanism = best.cause().or_else(|| best.held().next())?;
+    let mechanism = best.mechanism()?;
     let means = bare(&mechanism.check.means);
     Some(match &best.change {
         Some(change) => format!("{}: {means}.", changed(service, change)),

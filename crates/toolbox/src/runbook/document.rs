@@ -74,6 +74,8 @@ pub struct Check {
 pub enum Shows {
     /// That the trouble is there.
     Symptom,
+    /// How it comes about. Why is then a change that fits, or not known.
+    Mechanism,
     /// Why it is there.
     Cause,
 }

@@ -49,6 +49,8 @@ struct CheckForm {
     rules_out: Option<String>,
     #[serde(default)]
     cause: bool,
+    #[serde(default)]
+    mechanism: bool,
 }
 
 #[derive(Deserialize)]
@@ -125,7 +127,11 @@ pub fn parse(id: &str, file: &Path, text: &str) -> Result<Runbook, Problem> {
                     expect,
                     means: form.means,
                     rules_out: form.rules_out,
-                    shows: if form.cause { Shows::Cause } else { Shows::Symptom },
+                    shows: match (form.cause, form.mechanism) {
+                        (true, _) => Shows::Cause,
+                        (false, true) => Shows::Mechanism,
+                        (false, false) => Shows::Symptom,
+                    },
                     line,
                 });
             }

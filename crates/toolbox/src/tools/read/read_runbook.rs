@@ -79,6 +79,7 @@ impl ReadTool for ReadRunbook {
 fn described(check: &Check) -> String {
     let shows = match check.shows {
         Shows::Cause => "cause",
+        Shows::Mechanism => "mechanism",
         Shows::Symptom => "symptom",
     };
     let args = Value::Object(check.args.clone());
