@@ -35,10 +35,6 @@ const MARK: usize = 120;
 /// Room that the summary leaves: for the mark and for the rows' key with its punctuation.
 const BESIDE: usize = MARK + 40;
 
-/// Below this not even an empty summary and the mark fit.
-#[cfg(test)]
-const LEAST: usize = BESIDE + 10;
-
 /// The size of a value as JSON.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {

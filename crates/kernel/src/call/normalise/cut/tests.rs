@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::name::EvidenceId;
 use crate::domain::tool::{Keep, OutputPolicy};
 
-use super::{Kept, LEAST, cut, shorten, size, to_fit};
+use super::{Kept, cut, shorten, size, to_fit};
 
 fn evidence() -> EvidenceId {
     EvidenceId::nth(1)
@@ -49,7 +49,7 @@ fn rows() -> impl Strategy<Value = Vec<Value>> {
 
 fn policy() -> impl Strategy<Value = OutputPolicy> {
     let keep = prop_oneof![Just(Keep::Full), Just(Keep::HeadTail), Just(Keep::SummaryOnly)];
-    (LEAST..4_000, keep).prop_map(|(max_chars, keep)| OutputPolicy { max_chars, keep })
+    (170usize..4_000, keep).prop_map(|(max_chars, keep)| OutputPolicy { max_chars, keep })
 }
 
 /// The row that stands where others were left out.
