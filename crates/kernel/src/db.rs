@@ -63,6 +63,21 @@ pub enum DatabaseError {
     },
 }
 
+impl DatabaseError {
+    /// Whether somebody else held the file just then: `SQLITE_BUSY` in any of its forms.
+    fn is_busy(&self) -> bool {
+        let source = match self {
+            Self::Open { source, .. } | Self::Migrate { source, .. } => source,
+            Self::Directory { .. } | Self::File { .. } | Self::Newer { .. } => return false,
+        };
+        let code = source.as_database_error().and_then(sqlx::error::DatabaseError::code);
+        code.and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
+    }
+}
+
+/// How long one waits for others who hold the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// An open database.
 #[derive(Debug, Clone)]
 pub struct Database {
@@ -81,20 +96,37 @@ impl Database {
                 .map_err(|source| DatabaseError::Directory { path: path.to_owned(), source })?;
         }
         private(path).map_err(|source| DatabaseError::File { path: path.to_owned(), source })?;
+        let until = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            match Self::open_once(path).await {
+                // Turning a new file to WAL, and being the last to close it, shut others out, and SQLite tells them
+                // so at once, without the waiting that `busy_timeout` asks for.
+                Err(error) if error.is_busy() && tokio::time::Instant::now() < until => {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn open_once(path: &Path) -> Result<Self, DatabaseError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
-            .busy_timeout(Duration::from_secs(5))
+            .busy_timeout(PATIENCE)
             .foreign_keys(true);
         let pool = SqlitePoolOptions::new()
             .max_connections(2)
-            .acquire_timeout(Duration::from_secs(10))
+            .acquire_timeout(PATIENCE * 2)
             .connect_with(options)
             .await
             .map_err(|source| DatabaseError::Open { path: path.to_owned(), source })?;
         let database = Self { pool, path: path.to_owned() };
-        database.migrate().await?;
+        if let Err(error) = database.migrate().await {
+            database.close().await;
+            return Err(error);
+        }
         Ok(database)
     }
 
