@@ -160,6 +160,14 @@ impl Redactor {
         json::redact(self, value)
     }
 
+    /// As [`Self::redact_json`], for rows: a secret may lie over several of them, as the lines of a key do.
+    ///
+    /// # Errors
+    /// Any; none of the rows may be sent then.
+    pub fn redact_rows(&self, rows: &[Value]) -> Result<(Vec<Value>, u64), RedactError> {
+        json::redact_all(self, rows)
+    }
+
     #[cfg(test)]
     fn compile_all(&self) -> Result<(), RedactError> {
         self.searcher.as_ref().ok_or(RedactError::OutOfOrder)?.compile_all()

@@ -66,10 +66,8 @@ fn mask(redactor: &Redactor, output: &Output) -> Result<Clean, RedactError> {
     let Value::Object(summary) = summary else { return Err(RedactError::Depth) };
     let rows = match &output.rows {
         Rows::Items(items) => {
-            // As one value: a secret may lie over several rows, as the lines of a key do.
-            let (rows, count) = redactor.redact_json(&Value::Array(items.clone()))?;
+            let (rows, count) = redactor.redact_rows(items)?;
             redactions += count;
-            let Value::Array(rows) = rows else { return Err(RedactError::Depth) };
             rows
         }
         Rows::Lines(lines) => {
@@ -94,8 +92,8 @@ fn output_result(
     let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
     let clean = mask(desk.redactor, output)?;
     let evidence = raw.cached.unwrap_or_else(|| EvidenceId::nth(call.number));
-    let keeping = keeping(desk, &clean);
     let kept = cut::cut(&clean.summary, output.rows_key, &clean.rows, policy, evidence);
+    let keeping = keeping(desk, &clean, &kept);
     let mut data = kept.summary;
     if let Some(rows) = kept.rows {
         data.insert(output.rows_key.to_owned(), Value::Array(rows));
@@ -166,9 +164,13 @@ impl Keeping {
     }
 }
 
-fn keeping(desk: Desk<'_>, clean: &Clean) -> Keeping {
+fn keeping(desk: Desk<'_>, clean: &Clean, kept: &cut::Kept) -> Keeping {
     if !desk.recorder.keeps_wholes() {
         return Keeping::Nowhere;
+    }
+    if !kept.is_cut {
+        // It fits into the output policy, which is far less.
+        return Keeping::Whole;
     }
     let bytes = cut::size(&clean.summary).bytes + cut::size(&clean.rows).bytes;
     if bytes <= CAPTURE_LIMIT { Keeping::Whole } else { Keeping::TooBig }

@@ -30,8 +30,14 @@ enum Leaf<'v> {
 
 /// The masked value and how many placeholders were put in.
 pub(super) fn redact(redactor: &Redactor, value: &Value) -> Result<(Value, u64), RedactError> {
+    let (mut masked, count) = redact_all(redactor, std::slice::from_ref(value))?;
+    Ok((masked.pop().ok_or(RedactError::Depth)?, count))
+}
+
+/// As [`redact`], for values that stand one behind the other.
+pub(super) fn redact_all(redactor: &Redactor, values: &[Value]) -> Result<(Vec<Value>, u64), RedactError> {
     let mut leaves = Vec::new();
-    collect(value, Place::Plain, DEPTH, &mut leaves)?;
+    items(values, Place::Plain).try_for_each(|(value, place)| collect(value, place, DEPTH, &mut leaves))?;
     let texts: Vec<&str> = leaves
         .iter()
         .map(|leaf| match leaf {
@@ -47,7 +53,8 @@ pub(super) fn redact(redactor: &Redactor, value: &Value) -> Result<(Value, u64),
         }
     }
     let mut rebuilding = Rebuilding { redactor, texts: texts.into_iter(), names: HashMap::new(), count };
-    let masked = rebuilding.value(value, Place::Plain)?;
+    let masked =
+        items(values, Place::Plain).map(|(value, place)| rebuilding.value(value, place)).collect::<Result<_, _>>()?;
     Ok((masked, rebuilding.count))
 }
 
