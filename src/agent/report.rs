@@ -185,7 +185,16 @@ pub fn not_seen(state: &State) -> Vec<String> {
         };
         let unseen = match error.code {
             ErrorCode::BackendError | ErrorCode::Timeout | ErrorCode::PolicyDenied => true,
-            ErrorCode::UnknownTool | ErrorCode::InvalidArguments | ErrorCode::Cancelled => false,
+            ErrorCode::UnknownTool
+            | ErrorCode::InvalidArguments
+            | ErrorCode::Cancelled
+            | ErrorCode::ApprovalPending
+            | ErrorCode::ApprovalDenied
+            | ErrorCode::ApprovalExpired
+            | ErrorCode::ApprovalRevoked
+            | ErrorCode::PlanChanged
+            | ErrorCode::LedgerUnavailable
+            | ErrorCode::OutcomeUnknown => false,
         };
         let seen_later = state.calls.iter().any(|later| {
             later.call.tool == known.call.tool

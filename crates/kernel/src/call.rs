@@ -18,6 +18,8 @@
 
 pub mod tool;
 
+pub mod write;
+
 pub mod definition;
 
 pub mod arguments;

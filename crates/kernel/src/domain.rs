@@ -16,6 +16,8 @@ pub mod run;
 
 pub mod decision;
 
+pub mod plan;
+
 pub mod result;
 
 pub mod output;

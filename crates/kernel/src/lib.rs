@@ -13,6 +13,7 @@
 //! | 1 | [`policy`] | asks Cedar who may do what |
 //! | 1 | [`db`] | the SQLite pools and migrations |
 //! | 2 | [`store`] | events and blobs of an investigation |
+//! | 2 | [`ledger`] | the permanent record of writes |
 //! | 3 | [`call`] | one tool call, in seven stages |
 
 pub mod domain;
@@ -26,5 +27,7 @@ pub mod policy;
 pub mod db;
 
 pub mod store;
+
+pub mod ledger;
 
 pub mod call;

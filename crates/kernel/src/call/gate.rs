@@ -3,6 +3,8 @@
 //! An allowed read passes. Everything else stops here: a denial, and whatever would need people's approval, because
 //! this version grants no warrants.
 
+pub mod warrant;
+
 use crate::domain::decision::{Action, Risk};
 
 use crate::policy::Basis;

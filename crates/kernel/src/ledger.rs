@@ -1,0 +1,3 @@
+//! The permanent record of writes. Nothing deletes from it.
+
+pub mod receipt;
