@@ -75,7 +75,10 @@ mod tests {
     fn names_are_sorted_as_utf_16() {
         let value = json!({ "€": "Euro", "\r": "CR", "\u{fb33}": "Hebrew", "1": "One", "\u{1f600}": "Emoji", "\u{80}": "C", "ö": "o" });
         let text = canonical(&value).unwrap();
-        assert_eq!(text, "{\"\\r\":\"CR\",\"1\":\"One\",\"\u{80}\":\"C\",\"ö\":\"o\",\"€\":\"Euro\",\"\u{1f600}\":\"Emoji\",\"\u{fb33}\":\"Hebrew\"}");
+        assert_eq!(
+            text,
+            "{\"\\r\":\"CR\",\"1\":\"One\",\"\u{80}\":\"C\",\"ö\":\"o\",\"€\":\"Euro\",\"\u{1f600}\":\"Emoji\",\"\u{fb33}\":\"Hebrew\"}"
+        );
     }
 
     #[test]

@@ -158,7 +158,8 @@ mod tests {
         ] {
             assert_eq!(passes_for(name).as_deref(), Some(other), "{name}");
         }
-        for name in ["shop:config/pool.toml", "shop:конфигурация/main.toml", "shop:größe/日本語.toml", "café"] {
+        for name in ["shop:config/pool.toml", "shop:конфигурация/main.toml", "shop:größe/日本語.toml", "café"]
+        {
             assert_eq!(passes_for(name), None, "{name}");
         }
     }

@@ -49,7 +49,9 @@ pub(crate) enum Unfit {
     #[error("`{0}` holds what looks like a secret; people can't be shown it, so they can't approve it")]
     Secret(String),
     /// A changed line would have to be masked.
-    #[error("a line that would change holds what looks like a secret; people can't be shown it, so they can't approve it")]
+    #[error(
+        "a line that would change holds what looks like a secret; people can't be shown it, so they can't approve it"
+    )]
     HiddenChange,
     /// The target's name passes for another.
     #[error("the target's name is not what it looks like: it passes for `{0}`")]

@@ -109,7 +109,11 @@ fn case(card: &Card) -> Vec<String> {
     part("alternatives", card.case.alternatives.as_deref());
     part("if nothing is done", card.case.otherwise.as_deref());
     let cited: Vec<String> = card.case.evidence.iter().map(ToString::to_string).collect();
-    lines.push(if cited.is_empty() { "it cites no evidence".to_owned() } else { format!("it cites {}", cited.join(", ")) });
+    lines.push(if cited.is_empty() {
+        "it cites no evidence".to_owned()
+    } else {
+        format!("it cites {}", cited.join(", "))
+    });
     lines
 }
 
