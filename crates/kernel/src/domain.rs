@@ -8,7 +8,7 @@ pub mod time;
 
 pub mod hex;
 
-pub mod canonical;
+pub mod digest;
 
 pub mod visible;
 
