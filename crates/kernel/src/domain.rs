@@ -8,6 +8,8 @@ pub mod time;
 
 pub mod hex;
 
+pub mod in_force;
+
 pub mod tool;
 
 pub mod target;
