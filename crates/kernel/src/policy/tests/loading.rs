@@ -101,20 +101,19 @@ fn the_schema_says_what_policies_may_ask() {
     let few: Vec<&ToolDefinition> = tools.iter().filter(|tool| FEW.contains(&tool.name.as_str())).collect();
     let made = cedar_policy::SchemaFragment::from_json_value(schema::json(&few, &roles())).unwrap();
     let made = made.to_cedarschema().unwrap();
-    // The resources are all alike, and so are the actions of persons about a write.
-    let alike = ["Catalog", "Evidence", "Runbooks", "Source"].map(|kind| format!("entity {kind} "));
-    let verbs =
-        ["break_glass", "deny", "reopen", "review", "revoke", "resolve"].map(|verb| format!("action \"{verb}\" "));
-    let shown: Vec<&str> =
-        made.split("\n\n").filter(|part| !alike.iter().chain(&verbs).any(|head| part.starts_with(head))).collect();
+    // Resources are alike, and so are tools, the questions of a tier, and what persons do.
+    let some = ["search_logs", "edit_config", "one_suffices", "approve", "stop_writes"];
+    let is_shown = |part: &str| {
+        let action = part.strip_prefix("action \"").and_then(|rest| rest.split('"').next());
+        let resources = ["Catalog", "Evidence", "Runbooks", "Source", "Path"];
+        let entity = part.strip_prefix("entity ").and_then(|rest| rest.split(' ').next());
+        action.is_some_and(|name| some.contains(&name)) || entity.is_some_and(|name| !resources.contains(&name))
+    };
+    let shown: Vec<&str> = made.split("\n\n").filter(|part| is_shown(part)).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     entity Channel enum ["terminal", "command", "demo"];
     entity Environment;
     entity Group;
-    entity Path in [Path, Source, Service, Environment] = {
-      name: __cedar::String,
-      owner?: Person
-    };
     entity Person in [Group];
     entity Risk enum ["read", "write", "shell", "network", "dangerous"];
     entity Role enum ["explore", "general-purpose", "intern"];
@@ -143,7 +142,6 @@ fn the_schema_says_what_policies_may_ask() {
         tool: Tool
       }
     };
-    action "dangerous";
     action "edit_config" in [Action::"write"] appliesTo {
       principal: [Run],
       resource: [Catalog, Path, Service, Source],
@@ -157,53 +155,6 @@ fn the_schema_says_what_policies_may_ask() {
         now: __cedar::Long
       }
     };
-    action "lift_stop" appliesTo {
-      principal: [Person],
-      resource: [System],
-      context: {
-        channel: Channel,
-        now: __cedar::Long
-      }
-    };
-    action "low_suffices" appliesTo {
-      principal: [Run],
-      resource: [Service, Source, Path, Catalog],
-      context: {
-        args: {
-          edit_config?: {
-            new_string: __cedar::String,
-            path: __cedar::String
-          },
-          restart_service?: {
-            service: __cedar::String
-          }
-        },
-        channel: Channel,
-        now: __cedar::Long,
-        risk: Risk,
-        tool: Tool
-      }
-    };
-    action "medium_suffices" appliesTo {
-      principal: [Run],
-      resource: [Service, Source, Path, Catalog],
-      context: {
-        args: {
-          edit_config?: {
-            new_string: __cedar::String,
-            path: __cedar::String
-          },
-          restart_service?: {
-            service: __cedar::String
-          }
-        },
-        channel: Channel,
-        now: __cedar::Long,
-        risk: Risk,
-        tool: Tool
-      }
-    };
-    action "network";
     action "one_suffices" appliesTo {
       principal: [Run],
       resource: [Service, Source, Path, Catalog],
@@ -224,39 +175,6 @@ fn the_schema_says_what_policies_may_ask() {
         tool: Tool
       }
     };
-    action "read";
-    action "read_file" in [Action::"read"] appliesTo {
-      principal: [Run],
-      resource: [Catalog, Path, Service, Source],
-      context: {
-        allow_writes: __cedar::Bool,
-        args: {
-          path: __cedar::String
-        },
-        channel: Channel,
-        now: __cedar::Long
-      }
-    };
-    action "restart_service" in [Action::"write"] appliesTo {
-      principal: [Run],
-      resource: [Catalog, Service, Source],
-      context: {
-        allow_writes: __cedar::Bool,
-        args: {
-          service: __cedar::String
-        },
-        channel: Channel,
-        now: __cedar::Long
-      }
-    };
-    action "seal" appliesTo {
-      principal: [Person],
-      resource: [System],
-      context: {
-        channel: Channel,
-        now: __cedar::Long
-      }
-    };
     action "search_logs" in [Action::"read"] appliesTo {
       principal: [Run],
       resource: [Catalog, Service, Source],
@@ -273,7 +191,6 @@ fn the_schema_says_what_policies_may_ask() {
         now: __cedar::Long
       }
     };
-    action "shell";
     action "stop_writes" appliesTo {
       principal: [Person],
       resource: [System],
@@ -282,7 +199,6 @@ fn the_schema_says_what_policies_may_ask() {
         now: __cedar::Long
       }
     };
-    action "write";
     "#);
 }
 
