@@ -12,6 +12,8 @@ pub mod digest;
 
 pub mod visible;
 
+pub mod in_force;
+
 pub mod tool;
 
 pub mod target;
