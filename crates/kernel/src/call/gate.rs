@@ -19,6 +19,8 @@ pub mod approval;
 
 pub mod card;
 
+pub mod directory;
+
 pub mod approver;
 
 pub mod deed;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::write::{Effect, Held, Verdict};
+use crate::call::write::Held;
 use crate::domain::name::SourceName;
 use crate::domain::output::Output;
 use crate::domain::plan::{ApprovalId, Facts, Proposal};
@@ -54,6 +54,8 @@ pub struct Deed {
     pub duration: Duration,
     /// Whether the ledger has the outcome; where it has not, the next start finds the intent alone and looks.
     pub closed: bool,
+    /// Reads that show whether the trouble is over; to be carried out as calls of their own.
+    pub follow_ups: Vec<Proposal>,
     /// The source it counts against.
     pub(crate) source: SourceName,
     /// What the tool had to say, unmasked, on its way to the normaliser.
@@ -71,16 +73,12 @@ pub struct Halt {
     pub reason: String,
     /// What happened and what to do.
     pub message: String,
+    /// The approval that asks anew, where what would happen has changed.
+    pub asks_anew: Option<ApprovalId>,
 }
 
 impl Halt {
     pub(crate) fn new(status: Status, code: ErrorCode, reason: &str, message: impl Into<String>) -> Self {
-        Self { status, code, reason: reason.to_owned(), message: message.into() }
+        Self { status, code, reason: reason.to_owned(), message: message.into(), asks_anew: None }
     }
-}
-
-/// An effect and the look after it.
-pub(crate) struct Looked {
-    pub(crate) effect: Effect,
-    pub(crate) verdict: Verdict,
 }
