@@ -2,8 +2,6 @@
 //!
 //! No floats and no whole numbers beyond 2^53-1: two programs that disagree on a number would disagree on a hash.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 /// The largest whole number that a double holds exactly, as every smaller one.
@@ -89,7 +87,7 @@ pub(super) fn quote(to: &mut String, text: &str) {
             '\t' => to.push_str("\\t"),
             '\u{8}' => to.push_str("\\b"),
             '\u{c}' => to.push_str("\\f"),
-            c if u32::from(c) < 0x20 => drop(write!(to, "\\u{:04x}", u32::from(c))),
+            c if u32::from(c) < 0x20 => to.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => to.push(c),
         }
     }
