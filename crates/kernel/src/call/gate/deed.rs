@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, json};
 
 use crate::call::write::Held;
 use crate::domain::name::SourceName;
 use crate::domain::output::Output;
 use crate::domain::plan::{ApprovalId, Facts, Proposal};
-use crate::domain::result::{ErrorCode, Status};
+use crate::domain::result::{ErrorCode, Origin, Status, ToolResult};
+use crate::store::capture::Captured;
 
 /// How a write ended. Its texts have been masked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +62,39 @@ pub struct Deed {
     pub(crate) source: SourceName,
     /// What the tool had to say, unmasked, on its way to the normaliser.
     pub(crate) output: Option<Output>,
+}
+
+impl Deed {
+    /// What the model is told of a write that was done: what it came to, before what the tool has to say.
+    pub(crate) fn told(&self) -> Output {
+        let own = self.output.clone();
+        let mut output = own.unwrap_or_else(|| Output::lines(Origin::Warrant, Map::new(), Vec::new()));
+        let mut summary = Map::new();
+        summary.insert("approval".to_owned(), json!(self.approval));
+        if let Ended::Done { side_effects, held, because, undo, .. } = &self.ended {
+            summary.insert("done".to_owned(), json!(side_effects));
+            summary.insert("verified".to_owned(), json!({ "held": held, "because": because }));
+            if let Some(undo) = undo {
+                summary.insert("undo".to_owned(), json!(undo));
+            }
+        }
+        if !self.closed {
+            let note = "the ledger could not take the outcome; a person has to look before anything more is written there";
+            summary.insert("not_recorded".to_owned(), json!(note));
+        }
+        summary.append(&mut output.summary);
+        output.summary = summary;
+        output
+    }
+
+    /// Puts what changed where the runtime looks for it.
+    pub(crate) fn marked(&self, answer: (ToolResult, Option<Captured>)) -> (ToolResult, Option<Captured>) {
+        let (mut result, whole) = answer;
+        if let Ended::Done { side_effects, .. } = &self.ended {
+            result.meta.side_effects.clone_from(side_effects);
+        }
+        (result, whole)
+    }
 }
 
 /// A write that did not begin.

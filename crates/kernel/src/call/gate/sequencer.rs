@@ -60,7 +60,9 @@ use kept::{Index, Kept};
 use shown::{Figures, Limits, Listed};
 use watch::Watch;
 
-pub(super) use request::{Asking, Request};
+pub(super) use grant::halt_of;
+pub(in crate::call) use grant::Granted;
+pub(super) use request::{Request, by_policy};
 
 /// What a sequencer is made of.
 pub struct Parts {
@@ -93,8 +95,6 @@ pub struct Sequencer {
     limits: Limits,
     watch: Watch,
     index: Arc<Mutex<Index>>,
-    /// Writes that this process has begun and not ended.
-    flying: Arc<Mutex<BTreeSet<ApprovalId>>>,
     /// Approvals whose intent did not become durable in time.
     late: Mutex<BTreeSet<ApprovalId>>,
     figures: Mutex<Figures>,
@@ -122,7 +122,6 @@ impl Sequencer {
             random: parts.random,
             limits: parts.limits,
             index: Arc::new(Mutex::new(index)),
-            flying: Arc::default(),
             late: Mutex::default(),
             figures: Mutex::default(),
             turn: Arc::default(),

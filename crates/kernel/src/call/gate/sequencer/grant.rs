@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -33,7 +33,7 @@ use crate::policy::Question;
 use crate::policy::standing::Verb;
 
 use super::kept::{Kept, Switch};
-use super::request::{by_policy, denied, denied_by, unavailable};
+use super::request::{denied, denied_by, ruled_out, unavailable};
 use super::voting::stopped;
 use super::{Sequencer, lock, perform, records, told};
 
@@ -48,19 +48,6 @@ pub(in crate::call) struct Granted {
     pub(super) kept: Kept,
     pub(super) timeout: Duration,
     pub(super) now: Timestamp,
-    pub(super) flight: Flight,
-}
-
-/// A write that is under way; ends with its value.
-pub(super) struct Flight {
-    id: ApprovalId,
-    flying: Arc<Mutex<BTreeSet<ApprovalId>>>,
-}
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        lock(&self.flying).remove(&self.id);
-    }
 }
 
 /// What a second look found.
@@ -138,7 +125,7 @@ impl Sequencer {
         };
         let question = Question { run: &plan.run, tool, target: &target, args: &plan.arguments, now };
         let ruling = self.policy.decide(&question);
-        let Action::Ask(asked) = ruling.action else { return Err(by_policy(&ruling)) };
+        let Action::Ask(asked) = ruling.action else { return Err(ruled_out(&ruling)) };
         let tier = asked.max(tool.tier_floor.unwrap_or(Tier::Low)).max(plan.tier);
         let what = if target != plan.target {
             Some("the target".to_owned())
@@ -183,7 +170,7 @@ impl Sequencer {
         if !fallen.is_empty() {
             return Ok(Again::Fallen(fallen));
         }
-        let quorum = self.policy.quorum(question, approval.plan.tier).map_err(|ruling| by_policy(&ruling))?;
+        let quorum = self.policy.quorum(question, approval.plan.tier).map_err(|ruling| ruled_out(&ruling))?;
         let have = u32::try_from(approval.votes.len()).unwrap_or(u32::MAX);
         if approval.glass.is_none() && have < quorum.persons {
             return Ok(Again::MoreNeeded(quorum.persons));
@@ -225,8 +212,6 @@ impl Sequencer {
             return Err(unavailable(Objection::Ledger("a record is missing".to_owned())));
         };
         let documents = vec![kept.write().map_err(unavailable)?, switch.write(switch.body.clone())];
-        let flight = Flight { id, flying: Arc::clone(&self.flying) };
-        lock(&self.flying).insert(id);
         let receipt = self.ledger.intend(vec![decision], intent, documents).await.map_err(|error| {
             if let LedgerError::Late(_) = error {
                 lock(&self.late).insert(id);
@@ -237,7 +222,7 @@ impl Sequencer {
         self.index().note(&kept.approval);
         let warrant = Warrant::issue(kept.approval.plan.clone(), receipt)
             .ok_or_else(|| unavailable(Objection::Ledger("the receipt is for another plan".to_owned())))?;
-        Ok(Granted { warrant, code, timeout: tool.timeout, kept, now, flight })
+        Ok(Granted { warrant, code, timeout: tool.timeout, kept, now })
     }
 
     /// Something else would happen: the old approval ends, and a new one asks anew about what would.
@@ -332,7 +317,7 @@ impl Sequencer {
         let quorum = match tier {
             Tier::Low => 0,
             Tier::Medium | Tier::High => {
-                self.policy.quorum(&question, tier).map_err(|ruling| by_policy(&ruling))?.persons.max(1)
+                self.policy.quorum(&question, tier).map_err(|ruling| ruled_out(&ruling))?.persons.max(1)
             }
         };
         Ok(self.open_approval(plan, key, old.exhibit.clone(), quorum, now))
@@ -393,7 +378,7 @@ fn changed_for_good(why: &str) -> Halt {
     Halt::new(Status::Denied, ErrorCode::PlanChanged, "PLAN_CHANGED", format!("{why}; nothing was written"))
 }
 
-fn halt_of(objection: &Objection) -> Halt {
+pub(in crate::call::gate) fn halt_of(objection: &Objection) -> Halt {
     let (status, code) = match objection {
         Objection::Expired(_) => (Status::Denied, ErrorCode::ApprovalExpired),
         Objection::Revoked { .. } => (Status::Denied, ErrorCode::ApprovalRevoked),

@@ -74,7 +74,7 @@ impl Sequencer {
 
 impl Desk {
     async fn perform(self, granted: Granted) -> Deed {
-        let Granted { warrant, code, mut kept, timeout, now, flight } = granted;
+        let Granted { warrant, code, mut kept, timeout, now } = granted;
         let intent = warrant.intent();
         let began = Instant::now();
         let (ended, effect) = match self.last_look().await {
@@ -102,7 +102,6 @@ impl Desk {
             deed.follow_ups = code.follow_ups(&kept.approval.plan);
             deed.output = Some(effect.output);
         }
-        drop(flight);
         deed
     }
 

@@ -13,8 +13,8 @@ use crate::call::gate::objection::Objection;
 use crate::call::gate::plan::{self, PlanKey};
 use crate::call::registry::Tool;
 use crate::call::tool::Arguments;
-use crate::call::write::{Looking, WriteTool};
-use crate::domain::decision::{Action, Tier};
+use crate::call::write::Looking;
+use crate::domain::decision::Tier;
 use crate::domain::event::Call;
 use crate::domain::name::EvidenceId;
 use crate::domain::plan::{ApprovalId, AskKey, Case, Plan, Preview};
@@ -22,7 +22,7 @@ use crate::domain::result::{ErrorCode, Status};
 use crate::domain::run::Run;
 use crate::domain::target::Target;
 use crate::ledger::record::{Entry, RecordKind};
-use crate::policy::{Question, Ruling};
+use crate::policy::{Basis, Question, Ruling};
 use crate::redact::Redactor;
 
 use super::kept::{Kept, Switch};
@@ -38,7 +38,6 @@ pub(in crate::call::gate) struct Request<'a> {
     pub(in crate::call::gate) run: &'a Run,
     pub(in crate::call::gate) call: &'a Call,
     pub(in crate::call::gate) tool: Tool<'a>,
-    pub(in crate::call::gate) code: &'a dyn WriteTool,
     pub(in crate::call::gate) arguments: &'a Arguments,
     pub(in crate::call::gate) target: &'a Target,
     pub(in crate::call::gate) case: &'a Case,
@@ -49,14 +48,6 @@ pub(in crate::call::gate) struct Request<'a> {
     pub(in crate::call::gate) writes: Writes<'a>,
     pub(in crate::call::gate) now: Timestamp,
     pub(in crate::call::gate) cancel: &'a CancellationToken,
-}
-
-/// What asking came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::call::gate) struct Asking {
-    pub(in crate::call::gate) approval: ApprovalId,
-    /// Whether it is asked here for the first time.
-    pub(in crate::call::gate) is_new: bool,
 }
 
 /// The tier of a plan and all that set it.
@@ -71,7 +62,7 @@ impl Sequencer {
     ///
     /// # Errors
     /// Why nobody is; a refusal is recorded.
-    pub(in crate::call::gate) async fn request(&self, request: Request<'_>) -> Result<Asking, Halt> {
+    pub(in crate::call::gate) async fn request(&self, request: Request<'_>) -> Result<ApprovalId, Halt> {
         let ended = self.ask(request).await;
         if let Err(halt) = &ended {
             self.refused(request, halt).await;
@@ -79,26 +70,29 @@ impl Sequencer {
         ended
     }
 
-    async fn ask(&self, request: Request<'_>) -> Result<Asking, Halt> {
+    async fn ask(&self, request: Request<'_>) -> Result<ApprovalId, Halt> {
         let arguments = request.arguments.as_map();
         plan::fit(request.redactor, arguments, request.target).map_err(|unfit| invalid(&unfit))?;
         let tool = request.tool.about();
         let key = plan::ask_key(&tool.name, request.target, arguments)
             .map_err(|error| Halt::new(Status::Error, ErrorCode::InvalidArguments, "NOT_CANONICAL", error.to_string()))?;
-        if let Some(asking) = self.may_ask(request, &key).await? {
-            return Ok(asking);
+        if let Some(id) = self.may_ask(request, &key).await? {
+            return Ok(id);
         }
         let looking =
             Looking { now: request.now, run: request.run, seen: request.writes.seen, cancel: request.cancel };
-        let work = request.code.preview(request.arguments, request.target, looking);
+        let Some(code) = request.tool.write_code() else {
+            return Err(denied("NO_SUCH_TOOL", format!("`{}` is no write tool", tool.name)));
+        };
+        let work = code.preview(request.arguments, request.target, looking);
         let preview = perform::bounded(tool.timeout, work).await?;
         let preview = plan::masked(request.redactor, preview).map_err(|unfit| invalid(&unfit))?;
         self.settle_late().await.map_err(unavailable)?;
 
         let _turn = self.turn.lock().await;
         // Another call of the same turn may have asked meanwhile.
-        if let Some(asking) = self.may_ask(request, &key).await? {
-            return Ok(asking);
+        if let Some(id) = self.may_ask(request, &key).await? {
+            return Ok(id);
         }
         let raised = self.raise(request, &preview);
         let quorum = self.quorum(request, raised.tier)?;
@@ -109,7 +103,7 @@ impl Sequencer {
     }
 
     /// Whether anything stands against asking, or it has been asked already.
-    async fn may_ask(&self, request: Request<'_>, key: &AskKey) -> Result<Option<Asking>, Halt> {
+    async fn may_ask(&self, request: Request<'_>, key: &AskKey) -> Result<Option<ApprovalId>, Halt> {
         let switch = Switch::load(&self.ledger).await.map_err(unavailable)?;
         if let Some(stop) = stopped(&switch).map_err(unavailable)? {
             let objection = Objection::WritesStopped { by: stop.by.to_string(), reason: stop.reason };
@@ -142,7 +136,7 @@ impl Sequencer {
             let kept = Kept::load(&self.ledger, id).await.map_err(unavailable)?;
             return Err(denied_by(&kept.approval));
         }
-        Ok(waiting.map(|approval| Asking { approval, is_new: false }))
+        Ok(waiting)
     }
 
     fn raise(&self, request: Request<'_>, preview: &Preview) -> Raised {
@@ -192,7 +186,7 @@ impl Sequencer {
             args: request.arguments.as_map(),
             now: request.now,
         };
-        let quorum = self.policy.quorum(&question, tier).map_err(|ruling| by_policy(&ruling))?;
+        let quorum = self.policy.quorum(&question, tier).map_err(|ruling| ruled_out(&ruling))?;
         Ok(quorum.persons.max(1))
     }
 
@@ -224,7 +218,7 @@ impl Sequencer {
         preview: Preview,
         raised: Raised,
         quorum: u32,
-    ) -> Result<Asking, Halt> {
+    ) -> Result<ApprovalId, Halt> {
         let mut bytes = [0; 32];
         (self.random)(&mut bytes)
             .map_err(|error| unavailable(Objection::Ledger(format!("no randomness for the plan: {error}"))))?;
@@ -264,14 +258,14 @@ impl Sequencer {
         key: PlanKey,
         exhibit: Exhibit,
         quorum: u32,
-    ) -> Result<Asking, Halt> {
+    ) -> Result<ApprovalId, Halt> {
         let now = self.watch.now();
         let approval = self.open_approval(plan, key, exhibit, quorum, now);
         let id = approval.id();
         let entries = self.asked(&approval);
         self.put(entries, &mut Kept { approval, revision: 0 }, Vec::new()).await.map_err(unavailable)?;
         lock(&self.figures).asked += u64::from(quorum > 0);
-        Ok(Asking { approval: id, is_new: true })
+        Ok(id)
     }
 
     pub(super) fn open_approval(
@@ -348,12 +342,18 @@ pub(super) fn denied(reason: &str, message: impl Into<String>) -> Halt {
     Halt::new(Status::Denied, ErrorCode::PolicyDenied, reason, message)
 }
 
-pub(super) fn by_policy(ruling: &Ruling) -> Halt {
-    let reason = match ruling.action {
-        Action::Deny | Action::Ask(_) => "POLICY",
-        Action::Allow => "NOT_ASKED",
+/// Policy said no.
+pub(in crate::call::gate) fn by_policy(reason: &str, why: &str, policy_ids: &[String]) -> Halt {
+    denied(reason, format!("{why} (decided by {})", policy_ids.join(", ")))
+}
+
+/// Policy said no, or could not be asked.
+pub(super) fn ruled_out(ruling: &Ruling) -> Halt {
+    let reason = match ruling.basis {
+        Basis::Failed => "POLICY_ERROR",
+        Basis::Policies | Basis::NoPolicy => "POLICY",
     };
-    denied(reason, format!("{} (decided by {})", ruling.reason, ruling.policy_ids.join(", ")))
+    by_policy(reason, &ruling.reason, &ruling.policy_ids)
 }
 
 /// What could not be recorded does not happen.
