@@ -40,6 +40,9 @@ pub mod deed;
 
 pub mod sequencer;
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use crate::domain::decision::{Action, Risk, Tier};
@@ -95,11 +98,7 @@ pub(super) enum Pass<'a> {
     /// An allowed read.
     Read(Checked<'a>),
     /// A write with its warrant.
-    Write {
-        sequencer: &'a Sequencer,
-        granted: Box<Granted>,
-        timeout: Duration,
-    },
+    Write { sequencer: &'a Sequencer, granted: Box<Granted>, timeout: Duration },
 }
 
 /// How often people at hand are asked anew in one call because the world moved.

@@ -14,8 +14,6 @@ use crate::call::gate::approval::{Approval, State};
 use crate::call::gate::deed::{Deed, Ended, Halt};
 use crate::call::gate::warrant::Warrant;
 use crate::call::write::{Effect, Held, Looking, Verdict, WriteError, WriteTool};
-use crate::domain::output::Output;
-use crate::domain::plan::{ApprovalId, Proposal};
 use crate::domain::result::{ErrorCode, Status};
 use crate::ledger::Ledger;
 use crate::ledger::record::{Entry, RecordKind};
@@ -214,13 +212,7 @@ impl Desk {
 }
 
 /// The tool does it, within its time. The plan is not cancelled once it has begun: half a write is worse than a whole one.
-async fn work(
-    code: &dyn WriteTool,
-    warrant: Warrant,
-    approval: &Approval,
-    timeout: Duration,
-    now: Timestamp,
-) -> Work {
+async fn work(code: &dyn WriteTool, warrant: Warrant, approval: &Approval, timeout: Duration, now: Timestamp) -> Work {
     let cancel = CancellationToken::new();
     let _ends_with_its_time = cancel.clone().drop_guard();
     let looking = Looking { now, run: &approval.plan.run, seen: &[], cancel: &cancel };
@@ -286,10 +278,7 @@ fn outcome(approval: &Approval, deed: &Deed) -> Entry {
 }
 
 /// A look of a tool, within its time; a tool that breaks down ends its call and nothing else.
-pub(super) async fn bounded<T>(
-    limit: Duration,
-    work: impl Future<Output = Result<T, WriteError>>,
-) -> Result<T, Halt> {
+pub(super) async fn bounded<T>(limit: Duration, work: impl Future<Output = Result<T, WriteError>>) -> Result<T, Halt> {
     let error = |code: ErrorCode, reason: &str, message: String| Halt::new(Status::Error, code, reason, message);
     match tokio::time::timeout(limit, unbroken(work)).await {
         Ok(Some(Ok(done))) => Ok(done),
