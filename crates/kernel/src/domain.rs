@@ -8,6 +8,8 @@ pub mod time;
 
 pub mod hex;
 
+pub mod digest;
+
 pub mod tool;
 
 pub mod target;
