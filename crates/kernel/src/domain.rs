@@ -10,6 +10,10 @@ pub mod hex;
 
 pub mod digest;
 
+pub mod canonical;
+
+pub mod visible;
+
 pub mod tool;
 
 pub mod target;

@@ -14,7 +14,6 @@
 //! | 1 | [`db`] | the SQLite pools and migrations |
 //! | 2 | [`ledger`] | the permanent record of writes |
 //! | 2 | [`store`] | events and blobs of an investigation |
-//! | 2 | [`ledger`] | the permanent record of writes |
 //! | 3 | [`call`] | one tool call, in seven stages |
 
 pub mod domain;
@@ -26,8 +25,6 @@ pub mod redact;
 pub mod policy;
 
 pub mod db;
-
-pub mod ledger;
 
 pub mod store;
 
