@@ -12,7 +12,7 @@ const PLACES: [&str; 6] =
 
 /// The tests in the sources whose name begins with the id of a case, and whether they are ignored.
 fn written(dir: &Path, found: &mut BTreeMap<String, bool>) {
-    let test = Regex::new(
+    let pattern = Regex::new(
         r"(?m)^\s*#\[(?:tokio::)?test(?:\([^\n]*\))?\]\s*\n((?:\s*#\[[^\n]*\n)*)\s*(?:async )?fn ((?:sh|fs|ap|wh|sl|rd|pi|ss|ql|rs|lm|au|cr)_\d\d_\w+)\(",
     )
     .unwrap();
@@ -22,7 +22,7 @@ fn written(dir: &Path, found: &mut BTreeMap<String, bool>) {
             written(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            for test in test.captures_iter(&text) {
+            for test in pattern.captures_iter(&text) {
                 found.insert(test[2].to_owned(), test[1].contains("ignore"));
             }
         }
@@ -40,13 +40,13 @@ fn each_case_has_its_tests_and_each_test_its_case() {
     assert!(ignored.is_empty(), "a case whose test is ignored is not held: {ignored:?}");
 
     let page = std::fs::read_to_string(root.join("docs/ATTACKS.md")).unwrap();
-    let row = Regex::new(r"(?m)^\| ([A-Z]{2})-(\d\d) \|[^|\n]*\| ([^|\n]*) \|$").unwrap();
-    let name = Regex::new("`([a-z0-9_]+)`").unwrap();
+    let rows = Regex::new(r"(?m)^\| ([A-Z]{2})-(\d\d) \|[^|\n]*\| ([^|\n]*) \|$").unwrap();
+    let quoted = Regex::new("`([a-z0-9_]+)`").unwrap();
     let mut named = BTreeSet::new();
-    for row in row.captures_iter(&page) {
+    for row in rows.captures_iter(&page) {
         let id = format!("{}_{}_", row[1].to_lowercase(), &row[2]);
         let tests: Vec<&str> =
-            name.captures_iter(row.get(3).unwrap().as_str()).map(|test| test.get(1).unwrap().as_str()).collect();
+            quoted.captures_iter(row.get(3).unwrap().as_str()).map(|test| test.get(1).unwrap().as_str()).collect();
         assert!(!tests.is_empty(), "{}-{} names no test", &row[1], &row[2]);
         for test in tests {
             assert!(test.starts_with(&id), "`{test}` stands with {}-{}", &row[1], &row[2]);
