@@ -12,6 +12,7 @@ pub mod digest;
 
 pub mod canonical;
 
+pub mod in_force;
 pub mod visible;
 
 pub mod tool;
