@@ -26,8 +26,8 @@ async fn scenario(memory: Arc<Memory>, directory: &std::path::Path, acked: &Acke
     let told = |seq, kind| acked.lock().unwrap().push((seq, kind));
     let ledger = Ledger::over(memory, None, options(directory)).await?;
     told(0, RecordKind::LogOpened);
-    let asked = vec![Entry::new(RecordKind::ApprovalRequested).with("approval", "A1")];
-    told(ledger.append(asked, approval(0, "open")).await?[0], RecordKind::ApprovalRequested);
+    let request = vec![Entry::new(RecordKind::ApprovalRequested).with("approval", "A1")];
+    told(ledger.append(request, approval(0, "open")).await?[0], RecordKind::ApprovalRequested);
     let receipt = ledger.intend(vec![decision("A1")], intent("A1"), approval(1, "consumed")).await?;
     told(receipt.seq() - 1, RecordKind::Decision);
     told(receipt.seq(), RecordKind::Intent);
