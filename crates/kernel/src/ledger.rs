@@ -9,6 +9,10 @@
 //! | [`chain`] | whether records prove themselves |
 //! | [`receipt`] | what a warrant is issued against |
 //! | [`publish`] | checkpoints leave the host |
+//! | [`rotate`] | another key |
+//! | [`seal`] | two persons take a value out |
+//! | [`archive`] | reading, and the log of looks |
+//! | [`verify`] | whether a log is the one that was written |
 //!
 //! One process appends, through [`Ledger`]: it holds the lease. A write is recorded as an intent before it is done, and
 //! closed with its outcome after: [`Ledger`] alone makes the [`Receipt`] between the two. What cannot be recorded does not
@@ -28,6 +32,14 @@ pub mod receipt;
 
 pub mod publish;
 
+pub mod rotate;
+
+pub mod seal;
+
+pub mod archive;
+
+pub mod verify;
+
 pub mod error;
 
 mod key;
@@ -35,6 +47,9 @@ mod key;
 mod opening;
 
 mod writer;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -51,6 +66,7 @@ use crate::db::sqlite::Sqlite;
 use crate::db::storage::{Document, DocumentKind, DocumentWrite, Find, Log, Row, Storage, StorageError};
 use crate::domain::digest::Digest;
 
+use archive::Archive;
 use error::LedgerError;
 use receipt::Receipt;
 use record::{Entry, RecordKind};
@@ -272,8 +288,16 @@ impl Ledger {
         self.storage.text(digest).await?.ok_or(LedgerError::NoText(digest))
     }
 
-    /// Lets go of the files. Close the store after it.
+    /// The same ledger for reading.
+    #[must_use]
+    pub fn archive(&self) -> Archive {
+        Archive::over(Arc::clone(&self.storage))
+    }
+
+    /// Waits for what is under way and lets go of the files. Close the store after it.
     pub async fn shut(self) {
+        // Whoever writes has done so when the lock is free.
+        drop(self.writer.lock().await);
         self.storage.close().await;
     }
 }

@@ -53,6 +53,7 @@ async fn begin(storage: &dyn Storage, log: Log, epoch: Option<u64>, options: Opt
         asked: std::collections::BTreeMap::new(),
         due: Due::No,
         has_news: false,
+        covered: 0,
         poisoned: None,
     };
     writer.append(storage, &[entry], Vec::new(), Vec::new(), Room::Ordinary).await?;
@@ -93,6 +94,7 @@ async fn go_on(
     let key = key_of(&key_file, &public)?;
 
     let mut chain = start(storage, log, &origin, &public).await?;
+    let covered = chain.tree().size();
     let (mut last_at, mut has_news) = (first.at.clone(), false);
     while chain.tree().size() < tail.size {
         let rows = storage.records(log, chain.tree().size(), PAGE).await?;
@@ -119,6 +121,7 @@ async fn go_on(
         asked: std::collections::BTreeMap::new(),
         due: if has_news { Due::Soon } else { Due::No },
         has_news,
+        covered,
         poisoned: None,
     })
 }

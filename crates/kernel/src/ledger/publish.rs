@@ -123,7 +123,8 @@ impl Ledger {
     }
 }
 
-fn noted(signed: &Signed, edge: &[Digest], published: &[Published]) -> Entry {
+/// The record of a checkpoint.
+pub(super) fn noted(signed: &Signed, edge: &[Digest], published: &[Published]) -> Entry {
     let published = published.iter().map(|it| match &it.error {
         None => json!({ "to": it.to, "ok": true }),
         Some(error) => json!({ "to": it.to, "ok": false, "error": error }),

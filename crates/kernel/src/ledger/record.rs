@@ -3,12 +3,10 @@
 //! The bytes are canonical JSON and hold no value, only salted commitments, one a field. So a value can be sealed later
 //! without breaking the hash chain, and nobody finds a sealed value by trying.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 
 use crate::db::storage::{Opening, Row};
 use crate::domain::digest::Digest;
@@ -227,7 +225,11 @@ impl Record {
         quote(&mut text, &self.kind);
         text.push_str(",\"prev\":\"");
         text.push_str(&hex(self.prev.as_bytes()));
-        drop(write!(text, "\",\"schema\":{SCHEMA},\"seq\":{},\"time\":", self.seq));
+        text.push_str("\",\"schema\":");
+        text.push_str(&SCHEMA.to_string());
+        text.push_str(",\"seq\":");
+        text.push_str(&self.seq.to_string());
+        text.push_str(",\"time\":");
         quote(&mut text, &self.at);
         text.push('}');
         text.into_bytes()

@@ -57,6 +57,8 @@ pub(super) struct Writer {
     pub(super) due: Due,
     /// Records that no `checkpoint` record covers.
     pub(super) has_news: bool,
+    /// How many records the last checkpoint covers that stands in the log.
+    pub(super) covered: u64,
     pub(super) poisoned: Option<String>,
 }
 
@@ -69,6 +71,11 @@ impl Writer {
     /// Whether a checkpoint has to be signed and published.
     pub(super) fn is_due(&self) -> bool {
         self.due > Due::No
+    }
+
+    /// How many records there are since the last checkpoint that stands in the log.
+    pub(super) fn since_checkpoint(&self) -> u64 {
+        self.tree.size() - self.covered
     }
 
     fn tail(&self) -> Option<Tail> {
@@ -237,6 +244,7 @@ fn due(entry: &Entry) -> Due {
     let is_high = entry.fields.get("tier").and_then(serde_json::Value::as_str) == Some("high");
     match entry.kind {
         RecordKind::Checkpoint => Due::No,
+        RecordKind::KeyRotated => Due::Now,
         _ if is_high => Due::Now,
         _ => Due::Soon,
     }

@@ -8,6 +8,7 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::db::storage::{Document, Log, Opening, Row, StorageError, Tail};
 use crate::domain::digest::Digest;
+use crate::domain::hex::unhex;
 
 use super::Sqlite;
 
@@ -18,9 +19,10 @@ impl Sqlite {
         let places: BTreeMap<u64, usize> = records.iter().enumerate().map(|(place, row)| (row.seq, place)).collect();
         let seqs = places.keys().collect::<Vec<_>>();
         let seqs = serde_json::to_string(&seqs).map_err(|error| other("read", error))?;
+        // One row a record: forty rows each would cost more than all the hashing.
         let openings = sqlx::query(
-            "SELECT seq, field, salt, value FROM ledger_opening WHERE log = $1 \
-             AND seq IN (SELECT value FROM json_each($2)) ORDER BY seq, field",
+            "SELECT seq, json_group_array(json_array(field, lower(hex(salt)), value)) AS openings \
+             FROM ledger_opening WHERE log = $1 AND seq IN (SELECT value FROM json_each($2)) GROUP BY seq",
         )
         .bind(log.as_str())
         .bind(seqs)
@@ -28,14 +30,15 @@ impl Sqlite {
         .await
         .map_err(reading)?;
         for row in &openings {
-            let salt: Vec<u8> = row.try_get("salt").map_err(reading)?;
-            let opening = Opening {
-                field: row.try_get("field").map_err(reading)?,
-                salt: salt.try_into().map_err(|_| damaged("a salt"))?,
-                value: row.try_get("value").map_err(reading)?,
-            };
+            let text: String = row.try_get("openings").map_err(reading)?;
+            let all: Vec<(String, String, String)> = serde_json::from_str(&text).map_err(|_| damaged("an opening"))?;
             let record = places.get(&seq_of(row)?).and_then(|place| records.get_mut(*place));
-            record.ok_or_else(|| damaged("an opening"))?.openings.push(opening);
+            let record = record.ok_or_else(|| damaged("an opening"))?;
+            for (field, salt, value) in all {
+                let salt = unhex(&salt).and_then(|salt| salt.try_into().ok()).ok_or_else(|| damaged("a salt"))?;
+                record.openings.push(Opening { field, salt, value });
+            }
+            record.openings.sort_by(|a, b| a.field.cmp(&b.field));
         }
         Ok(records)
     }
