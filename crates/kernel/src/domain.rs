@@ -15,6 +15,10 @@ pub mod canonical;
 pub mod in_force;
 pub mod visible;
 
+pub mod visible;
+
+pub mod in_force;
+
 pub mod tool;
 
 pub mod target;
