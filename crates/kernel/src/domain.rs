@@ -10,11 +10,6 @@ pub mod hex;
 
 pub mod digest;
 
-pub mod canonical;
-
-pub mod in_force;
-pub mod visible;
-
 pub mod visible;
 
 pub mod in_force;
