@@ -174,10 +174,7 @@ fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Reda
         requester: app.requester()?,
         role: app.role(&question.role)?,
         channel: question.channel,
-        writes: match (app.config.writes, question.writes) {
-            (Writes::Off, Writes::Off) => Writes::Off,
-            (Writes::Allowed, _) | (_, Writes::Allowed) => Writes::Allowed,
-        },
+        writes: app.config.writes.or(question.writes),
         service,
         since,
         opened_at: now,

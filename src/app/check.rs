@@ -46,7 +46,7 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         told(Tried::new("config", Err(warning.clone())));
     }
     told(store(app).await);
-    let checked = policy::check(app)?;
+    let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));
     let lint: Vec<String> = runbooks::lint(app).iter().map(ToString::to_string).collect();
