@@ -131,7 +131,6 @@ pub(in crate::call::gate) struct Real {
     pub(in crate::call::gate) previews: u32,
     pub(in crate::call::gate) steps: u64,
     pub(in crate::call::gate) broken: Option<(u64, Break)>,
-    pub(in crate::call::gate) stops_in_flight: bool,
 }
 
 fn person(groups: &[&str], human: bool, active: bool) -> Standing {
@@ -165,7 +164,6 @@ impl Real {
             previews: 0,
             steps: 0,
             broken: None,
-            stops_in_flight: false,
         }
     }
 }
