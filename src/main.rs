@@ -3,6 +3,9 @@
 #[path = "main/flags.rs"]
 mod flags;
 
+#[path = "main/audit.rs"]
+mod audit;
+
 #[path = "main/commands.rs"]
 mod commands;
 

@@ -8,6 +8,8 @@ use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
+use crate::audit::AuditCommand;
+
 /// Investigates incidents. Reads are fast. Writes need a warrant.
 #[derive(Debug, Parser)]
 #[command(
@@ -21,7 +23,8 @@ Examples:
   warrant tools call search_logs --args '{\"service\": \"checkout\"}'
 
 Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
-config; 3 the report is inconclusive; 130 interrupted."
+config; 3 the report is inconclusive; 4 `audit verify` found something;
+130 interrupted."
 )]
 pub struct Flags {
     /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
@@ -64,6 +67,9 @@ Examples:
     /// What policy allows, and why.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// The permanent record of writes: reading it, proving it, exporting it.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Print shell completions.
     #[command(after_help = "Example:\n  warrant completions bash > /etc/bash_completion.d/warrant")]
     Completions {
