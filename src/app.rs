@@ -44,6 +44,7 @@ use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
@@ -129,7 +130,7 @@ impl App {
         });
         let clients = Arc::new(clients);
         let mut warnings = Vec::new();
-        let workspaces = workspaces(&config, &mut warnings);
+        let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
@@ -208,11 +209,16 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
 }
 
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
-fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
+fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
-    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
+        problems.extend(errors.iter().map(ToString::to_string));
+        Belongings::default()
+    });
+    let sources = &config.catalog.sources().workspaces;
+    let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
 }
