@@ -35,11 +35,12 @@ use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
+use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::process::{Program, users};
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
@@ -179,9 +180,11 @@ impl App {
     ///
     /// # Errors
     /// [`Fault::Usage`] where their user name can't be a person's.
-    pub fn requester(&self) -> Result<Requester, Fault> {
-        let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
+    pub async fn requester(&self) -> Result<Requester, Fault> {
+        let uid = users::current();
+        let name = users::name(uid).await;
+        let user = User { uid, name: name.as_deref() };
+        self.config.people.requester(user).map_err(|error| Fault::Usage(error.to_string()))
     }
 
     /// A role by its name.

@@ -157,7 +157,7 @@ async fn model(app: &App, name: &str, cancel: &CancellationToken) -> Result<Stri
     let run = Run {
         investigation: "command-line".parse().map_err(|error| format!("{error}"))?,
         trigger: Trigger::Question { text: "warrant check".to_owned() },
-        requester: app.requester().map_err(|fault| fault.to_string())?,
+        requester: app.requester().await.map_err(|fault| fault.to_string())?,
         role: app.role("explore").map_err(|fault| fault.to_string())?,
         channel: Channel::Command,
         writes: Writes::Off,
