@@ -4,6 +4,8 @@
 
 pub mod place;
 
+pub mod people;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
