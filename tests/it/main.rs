@@ -30,4 +30,6 @@ mod docs;
 
 mod roles;
 
+mod policies;
+
 mod prompt;
