@@ -30,11 +30,20 @@ impl<'a> Change<'a> {
         self.row.get("line").and_then(Value::as_u64)
     }
 
+    /// The lines before or after, as they stand.
+    pub(super) fn raw(&self, key: &str) -> Vec<&'a str> {
+        let lines = self.row.get(key).and_then(Value::as_array);
+        lines.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// Whether the row holds all lines of the change, uncut.
+    pub(super) fn is_whole(&self) -> bool {
+        self.row.get("more_lines").is_none() && self.row.get("note").is_none()
+    }
+
     /// The lines before or after, without their indentation.
     pub(super) fn lines(&self, key: &str) -> String {
-        let lines = self.row.get(key).and_then(Value::as_array);
-        let texts = lines.into_iter().flatten().filter_map(Value::as_str).map(str::trim);
-        texts.collect::<Vec<_>>().join(" / ")
+        self.raw(key).into_iter().map(str::trim).collect::<Vec<_>>().join(" / ")
     }
 }
 

@@ -10,7 +10,9 @@ use warrant_kernel::domain::time::rfc3339;
 use warrant_toolbox::catalog::Catalog;
 
 use super::Wanted;
+use super::cause::Change;
 use crate::agent::model::{Request, Seen};
+use crate::agent::state::CallKind;
 
 /// Services looked at: the one in question and those behind it.
 const MOST_SERVICES: usize = 10;
@@ -65,6 +67,34 @@ impl<'a> Scene<'a> {
             .map(|(seen, _)| *seen)
     }
 
+    /// The result of a call that was made after the one with this number.
+    pub(super) fn result_after(&self, wanted: &Wanted, number: u64) -> Option<Seen<'a>> {
+        let later = self.seen.iter().zip(&self.parsed).filter(|(seen, _)| seen.call.number > number);
+        later.into_iter().find(|(seen, args)| seen.call.tool == wanted.tool && **args == wanted.args).map(|(seen, _)| *seen)
+    }
+
+    /// All calls of a tool with their arguments, in their order.
+    pub(super) fn calls_of(&self, tool: &str) -> impl Iterator<Item = (Seen<'a>, &Value)> {
+        self.seen.iter().zip(&self.parsed).filter(move |(seen, _)| seen.call.tool == tool).map(|(seen, args)| (*seen, args))
+    }
+
+    /// When the call with this number was answered.
+    pub(super) fn ended(&self, number: u64) -> Option<Timestamp> {
+        self.seen.iter().find(|seen| seen.call.number == number).map(|seen| seen.ended_at)
+    }
+
+    /// A changed file as file tools name it: the root it lies beneath, and the path there.
+    pub(super) fn workspace_path(&self, change: &Change<'_>) -> Option<String> {
+        let file = change.text("file")?;
+        let Some(repository) = change.text("repository") else { return Some(file.to_owned()) };
+        let sources = self.catalog.sources();
+        let whole = sources.repositories.iter().find(|(name, _)| name.as_str() == repository)?.1.dir.join(file);
+        sources.workspaces.iter().find_map(|(name, root)| {
+            let beneath = whole.strip_prefix(&root.dir).ok()?.to_str()?;
+            Some(format!("{name}:{beneath}"))
+        })
+    }
+
     pub(super) fn has_seen(&self, wanted: &Wanted) -> bool {
         self.result_of(wanted).is_some()
     }
@@ -97,10 +127,7 @@ impl<'a> Scene<'a> {
     }
 
     fn compare_logs(&self, service: &ServiceName) -> Wanted {
-        Wanted {
-            tool: "compare_logs".to_owned(),
-            args: json!({ "service": service, "since": rfc3339(self.run.since) }),
-        }
+        compare_logs(service, self.run.since)
     }
 
     /// Data and evidence of a service's logs beside the window before.
@@ -116,7 +143,9 @@ impl<'a> Scene<'a> {
     /// Changed places of all services, newest first, with their evidence.
     pub(super) fn changes(&self) -> Vec<(EvidenceId, &'a Value)> {
         let mut changes: Vec<(EvidenceId, &'a Value)> = Vec::new();
-        for seen in self.seen.iter().filter(|seen| seen.call.tool == "recent_changes") {
+        // What was changed since by Warrant itself is no suspect.
+        let written = self.seen.iter().position(|seen| seen.kind == CallKind::Write).unwrap_or(self.seen.len());
+        for seen in self.seen.iter().take(written).filter(|seen| seen.call.tool == "recent_changes") {
             let Some((evidence, data)) = data(*seen) else { continue };
             let rows = data.pointer("/changes").and_then(Value::as_array);
             changes.extend(rows.into_iter().flatten().map(|row| (evidence, row)));
@@ -173,6 +202,11 @@ impl<'a> Scene<'a> {
     pub(super) fn until(&self) -> Timestamp {
         self.run.opened_at.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.run.opened_at)
     }
+}
+
+/// The logs since a time beside those of the window before.
+pub(super) fn compare_logs(service: &ServiceName, since: Timestamp) -> Wanted {
+    Wanted { tool: "compare_logs".to_owned(), args: json!({ "service": service, "since": rfc3339(since) }) }
 }
 
 fn http_check(service: &ServiceName) -> Wanted {
