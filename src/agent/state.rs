@@ -14,7 +14,7 @@ use warrant_kernel::domain::report::{Report, WriteOutcome, Written};
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Run;
 
-use super::model::{Answer, ModelCall, Usage};
+use super::model::{Answer, ModelCall, Seen, Usage};
 
 /// Whether a call looks or changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct CallState {
     pub kind: CallKind,
     /// When it was asked: the `now` it is carried out with, however often.
     pub asked_at: Timestamp,
+    /// Whether the run was broken off while it was under way: a write is then looked up and not asked again.
+    pub broken_off: bool,
     /// Its result, once there is one.
     pub result: Option<ToolResult>,
     /// When it was answered.
@@ -91,6 +93,8 @@ pub struct State {
     pub swept: bool,
     /// Turns that were answered.
     pub turns: Vec<Turn>,
+    /// What people added.
+    pub steered: Vec<String>,
     /// What was said before the first turn.
     pub opening_notes: Vec<String>,
     /// Which budget warnings were given.
@@ -138,6 +142,7 @@ impl State {
             decisions: BTreeMap::new(),
             swept: false,
             turns: Vec::new(),
+            steered: Vec::new(),
             opening_notes: Vec::new(),
             warned: false,
             ending: None,
@@ -154,7 +159,10 @@ impl State {
         self.now = self.now.max(event.at);
         self.last_seq = event.seq;
         match &event.body {
-            Body::Opened { .. } | Body::Resumed | Body::Interrupted => {}
+            Body::Opened { .. } | Body::Interrupted => {}
+            Body::Resumed => {
+                self.calls.iter_mut().filter(|known| known.result.is_none()).for_each(|known| known.broken_off = true);
+            }
             // A role that sees none of the sweep's tools begins with the model.
             Body::Asked(Asked::Model { .. }) => self.swept = true,
             Body::Asked(Asked::Read { call }) => self.asked(call, CallKind::Read, event.at),
@@ -169,7 +177,10 @@ impl State {
             Body::Decided { decision } => {
                 self.decisions.insert(decision.call_id.clone(), decision.clone());
             }
-            Body::Steered { text } => self.note(text),
+            Body::Steered { text } => {
+                self.steered.push(text.clone());
+                self.note(text);
+            }
             Body::Budget { text, spent } => {
                 self.warned = true;
                 if *spent {
@@ -189,6 +200,7 @@ impl State {
                 call: call.clone(),
                 kind,
                 asked_at,
+                broken_off: false,
                 result: None,
                 ended_at: None,
                 written: None,
@@ -241,6 +253,15 @@ impl State {
             Some(turn) => turn.notes.push(text.to_owned()),
             None => self.opening_notes.push(text.to_owned()),
         }
+    }
+
+    /// All calls that were answered, for those who look at them in the program.
+    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        self.calls.iter().filter_map(|known| {
+            let result = known.result.as_ref()?;
+            let ended_at = known.ended_at.unwrap_or(known.asked_at);
+            Some(Seen { call: &known.call, kind: known.kind, result, asked_at: known.asked_at, ended_at })
+        })
     }
 
     /// The calls of the opening sweep.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
-use warrant_kernel::domain::event::{Body, Budgets};
+use warrant_kernel::domain::event::{Body, Budgets, Writing};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::{Channel, Run, Trigger};
@@ -21,6 +21,7 @@ use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
+use crate::agent::writes::NoWrites;
 
 /// Longest question; what is longer is a paste that belongs into a file.
 const QUESTION_CHARS: usize = 4_000;
@@ -80,6 +81,7 @@ pub async fn ask(
         budgets: today.budgets,
         models: today.model.name().split(", ").map(str::to_owned).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        writing: Writing::Closed,
     };
     let clock = Arc::new(SystemClock);
     let trace =
@@ -101,7 +103,7 @@ pub(super) async fn carry_on(
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let investigation = Investigation { bench: &app.bench, redactor, model, trace, conduct: &scheduler, cancel };
+    let investigation = Investigation { bench: &app.bench, redactor, model, trace, scheduler: &scheduler, writes: &NoWrites, cancel };
     match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
         Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {

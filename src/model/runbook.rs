@@ -12,8 +12,6 @@ mod choose;
 
 mod cause;
 
-mod fillings;
-
 mod remedy;
 
 mod looks;
@@ -30,6 +28,7 @@ use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 
 use crate::agent::model::{Answer, Model, ModelCall, ModelError, Request, Stop, Usage};
+use crate::agent::remedies::calls::Wanted;
 use crate::agent::step::REPORT;
 use scene::Scene;
 
@@ -43,13 +42,6 @@ pub const NAME: &str = "runbook";
 pub struct RunbookModel {
     catalog: Arc<Catalog>,
     library: Arc<Library>,
-}
-
-/// A call that it wants, before it has an id.
-#[derive(Debug, Clone, PartialEq)]
-struct Wanted {
-    tool: String,
-    args: Value,
 }
 
 impl RunbookModel {

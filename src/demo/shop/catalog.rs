@@ -112,6 +112,7 @@ fn service(
         metrics_url: Some(format!("{scheme}://127.0.0.1:{metrics_port}/metrics")),
         health: vec![format!("{scheme}://127.0.0.1:{port}/healthz")],
         files: vec![WorkspaceFiles { workspace: shop.clone(), path: file.clone() }],
+        temp_files: Vec::new(),
         changes: match places.git {
             Git::Present => vec![RepoPaths { repository: config.clone(), paths: vec![file] }],
             Git::Missing => Vec::new(),

@@ -4,17 +4,16 @@
 //! window is judged only when the window since the write is long enough to say something.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 use warrant_kernel::domain::name::EvidenceId;
-use warrant_kernel::domain::time::rfc3339;
 use warrant_toolbox::runbook::document::Check;
 use warrant_toolbox::runbook::expect::{self, Test, Verdict};
 use warrant_toolbox::runbook::fill::{Values, fill, placeholders_of};
 
-use super::Wanted;
 use super::cause::Weighed;
 use super::scene::Scene;
 use crate::agent::model::Seen;
+use crate::agent::remedies::calls::Wanted;
 
 /// Looks where something else can still be done about it.
 pub(super) const FEW: usize = 2;
@@ -69,7 +68,7 @@ pub(super) fn look<'a>(
             let mut missing = Vec::new();
             for check in checks {
                 let Some(wanted) = call(scene, best, check, since) else { continue };
-                match scene.result_after(&wanted, after) {
+                match scene.calls.after(&wanted, after) {
                     Some(seen) => {
                         last = last.max(seen.call.number);
                         looked.checks.push((check, judged(check, seen, since), seen.result.evidence));

@@ -4,18 +4,18 @@
 //! A write that people refuse is not asked for again: the lesser step is. Nothing here decides whether a write may
 //! happen; a proposal is a call like any other.
 
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
-use warrant_kernel::domain::name::{EvidenceId, ServiceName};
-use warrant_kernel::domain::result::{ErrorCode, ToolResult};
+use jiff::Timestamp;
+use serde_json::json;
+use warrant_kernel::domain::name::EvidenceId;
+use warrant_kernel::domain::result::ErrorCode;
 use warrant_toolbox::runbook::document::{Deed, Remedy};
 
-use super::Wanted;
 use super::cause::Weighed;
-use super::fillings::{self, Filled, without_case};
 use super::looks::{self, Looked};
 use super::scene::Scene;
 use crate::agent::model::{Seen, ToolSpec};
+use crate::agent::remedies::calls::Wanted;
+use crate::agent::remedies::filling::{Filled, Fillings};
 
 /// What came of the remedy so far.
 #[derive(Debug, Clone, Default)]
@@ -45,11 +45,11 @@ pub(super) enum Fate<'a> {
     /// It took effect.
     Took(Seen<'a>),
     /// People, policy or the time refused it; a lesser step may do.
-    Refused(&'a ToolResult),
+    Refused,
     /// It waits for people.
-    Pending(&'a ToolResult),
+    Pending,
     /// It did not happen, or nobody knows whether it did.
-    Failed(&'a ToolResult),
+    Failed,
 }
 
 /// Goes on with the remedy of the explanation that is best.
@@ -123,13 +123,18 @@ enum Stepped<'a> {
 }
 
 impl<'a> Walk<'_, 'a> {
-    fn service(&self) -> &ServiceName {
-        &self.best.candidate.service
+    fn fillings(&self) -> Fillings<'_, 'a> {
+        Fillings {
+            catalog: self.scene.catalog,
+            calls: &self.scene.calls,
+            service: &self.best.candidate.service,
+            change: self.best.change.as_ref().map(|change| change.row),
+        }
     }
 
     /// Calls the write, or says what came of it.
     fn step(&self, deed: &'a Deed, course: &mut Course<'a>) -> Stepped<'a> {
-        let wanted = match fillings::fill(self.scene, self.service(), self.best.change.as_ref(), deed) {
+        let wanted = match self.fillings().fill(deed) {
             Filled::Reads(reads) => return Stepped::Calls("Reading what would be changed.".to_owned(), reads),
             Filled::Cant(why) => {
                 course.stuck = Some(format!("{}: {why}", bare(&deed.text)));
@@ -137,7 +142,7 @@ impl<'a> Walk<'_, 'a> {
             }
             Filled::Call(wanted) => wanted,
         };
-        let Some(seen) = self.made(&wanted) else {
+        let Some(seen) = self.scene.calls.of_write(&wanted) else {
             let text = format!("Proposing: {}", sentence(deed));
             return Stepped::Calls(text, vec![self.argued(wanted, deed)]);
         };
@@ -148,15 +153,9 @@ impl<'a> Walk<'_, 'a> {
                 course.took_at = Some(seen.ended_at);
                 Stepped::Took(seen)
             }
-            Fate::Refused(_) => Stepped::Refused,
-            Fate::Pending(_) | Fate::Failed(_) => Stepped::Ended,
+            Fate::Refused => Stepped::Refused,
+            Fate::Pending | Fate::Failed => Stepped::Ended,
         }
-    }
-
-    /// The call of this write that was made, whatever was argued for it.
-    fn made(&self, wanted: &Wanted) -> Option<Seen<'a>> {
-        let args = without_case(&wanted.args);
-        self.scene.calls_of(&wanted.tool).find(|(_, given)| without_case(given) == args).map(|(seen, _)| seen)
     }
 
     /// The call with what speaks for it.
@@ -165,7 +164,7 @@ impl<'a> Walk<'_, 'a> {
         let mechanism = best.mechanism().map(|checked| bare(&checked.check.means));
         let mut evidence: Vec<EvidenceId> = best.change.iter().map(|change| change.evidence).collect();
         evidence.extend(best.held().filter_map(|checked| checked.evidence));
-        evidence.extend(fillings::evidence(self.scene, self.service(), best.change.as_ref(), deed));
+        evidence.extend(self.fillings().evidence(deed));
         evidence.sort_unstable();
         evidence.dedup();
         let others = self.remedy.lesser.iter().map(|deed| bare(&deed.text));
@@ -187,14 +186,13 @@ impl<'a> Walk<'_, 'a> {
 }
 
 fn fate(seen: Seen<'_>) -> Fate<'_> {
-    let result = seen.result;
-    let Some(error) = &result.error else { return Fate::Took(seen) };
+    let Some(error) = &seen.result.error else { return Fate::Took(seen) };
     match error.code {
-        ErrorCode::ApprovalPending => Fate::Pending(result),
+        ErrorCode::ApprovalPending => Fate::Pending,
         ErrorCode::PolicyDenied
         | ErrorCode::ApprovalDenied
         | ErrorCode::ApprovalExpired
-        | ErrorCode::ApprovalRevoked => Fate::Refused(result),
+        | ErrorCode::ApprovalRevoked => Fate::Refused,
         ErrorCode::UnknownTool
         | ErrorCode::InvalidArguments
         | ErrorCode::PlanChanged
@@ -202,7 +200,7 @@ fn fate(seen: Seen<'_>) -> Fate<'_> {
         | ErrorCode::OutcomeUnknown
         | ErrorCode::Cancelled
         | ErrorCode::Timeout
-        | ErrorCode::BackendError => Fate::Failed(result),
+        | ErrorCode::BackendError => Fate::Failed,
     }
 }
 

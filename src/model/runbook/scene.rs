@@ -9,9 +9,8 @@ use warrant_kernel::domain::run::Run;
 use warrant_kernel::domain::time::rfc3339;
 use warrant_toolbox::catalog::Catalog;
 
-use super::Wanted;
-use super::cause::Change;
 use crate::agent::model::{Request, Seen};
+use crate::agent::remedies::calls::{Calls, Wanted};
 use crate::agent::state::CallKind;
 
 /// Services looked at: the one in question and those behind it.
@@ -48,51 +47,23 @@ pub(super) struct Scene<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) seen: &'a [Seen<'a>],
     pub(super) places: Vec<Place>,
-    parsed: Vec<Value>,
+    pub(super) calls: Calls<'a>,
 }
 
 impl<'a> Scene<'a> {
     pub(super) fn of(catalog: &'a Catalog, request: &Request<'a>) -> Self {
-        let parsed =
-            request.seen.iter().map(|seen| serde_json::from_str(&seen.call.arguments).unwrap_or(Value::Null)).collect();
-        Self { run: request.run, catalog, seen: request.seen, places: places(catalog, request.run), parsed }
+        let calls = Calls::new(request.seen.iter().copied());
+        Self { run: request.run, catalog, seen: request.seen, places: places(catalog, request.run), calls }
     }
 
     /// The result of a call, if it was made.
     pub(super) fn result_of(&self, wanted: &Wanted) -> Option<Seen<'a>> {
-        self.seen
-            .iter()
-            .zip(&self.parsed)
-            .find(|(seen, args)| seen.call.tool == wanted.tool && **args == wanted.args)
-            .map(|(seen, _)| *seen)
-    }
-
-    /// The result of a call that was made after the one with this number.
-    pub(super) fn result_after(&self, wanted: &Wanted, number: u64) -> Option<Seen<'a>> {
-        let later = self.seen.iter().zip(&self.parsed).filter(|(seen, _)| seen.call.number > number);
-        later.into_iter().find(|(seen, args)| seen.call.tool == wanted.tool && **args == wanted.args).map(|(seen, _)| *seen)
-    }
-
-    /// All calls of a tool with their arguments, in their order.
-    pub(super) fn calls_of(&self, tool: &str) -> impl Iterator<Item = (Seen<'a>, &Value)> {
-        self.seen.iter().zip(&self.parsed).filter(move |(seen, _)| seen.call.tool == tool).map(|(seen, args)| (*seen, args))
+        self.calls.of(wanted)
     }
 
     /// When the call with this number was answered.
     pub(super) fn ended(&self, number: u64) -> Option<Timestamp> {
         self.seen.iter().find(|seen| seen.call.number == number).map(|seen| seen.ended_at)
-    }
-
-    /// A changed file as file tools name it: the root it lies beneath, and the path there.
-    pub(super) fn workspace_path(&self, change: &Change<'_>) -> Option<String> {
-        let file = change.text("file")?;
-        let Some(repository) = change.text("repository") else { return Some(file.to_owned()) };
-        let sources = self.catalog.sources();
-        let whole = sources.repositories.iter().find(|(name, _)| name.as_str() == repository)?.1.dir.join(file);
-        sources.workspaces.iter().find_map(|(name, root)| {
-            let beneath = whole.strip_prefix(&root.dir).ok()?.to_str()?;
-            Some(format!("{name}:{beneath}"))
-        })
     }
 
     pub(super) fn has_seen(&self, wanted: &Wanted) -> bool {

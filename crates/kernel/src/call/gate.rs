@@ -25,6 +25,8 @@ pub mod deed;
 
 pub mod sequencer;
 
+pub mod account;
+
 use crate::domain::decision::{Action, Risk};
 use crate::domain::name::PersonId;
 use crate::domain::result::ToolResult;

@@ -36,6 +36,9 @@ pub struct Service {
     /// Its configuration and other files, beneath workspace roots.
     #[serde(default)]
     pub files: Vec<WorkspaceFiles>,
+    /// Overrides that its owner calls safe to change and that a restart discards; `edit_temp_config` changes these alone.
+    #[serde(default)]
+    pub temp_files: Vec<WorkspaceFiles>,
     /// Where its changes are committed.
     #[serde(default)]
     pub changes: Vec<RepoPaths>,
@@ -98,7 +101,7 @@ impl Service {
         let mut names: Vec<(&'static str, &SourceName)> = Vec::new();
         names.extend(self.logs.iter().map(|logs| ("logs", &logs.source)));
         names.extend(self.metrics.iter().map(|series| ("metrics", &series.source)));
-        names.extend(self.files.iter().map(|files| ("workspaces", &files.workspace)));
+        names.extend(self.files.iter().chain(&self.temp_files).map(|files| ("workspaces", &files.workspace)));
         names.extend(self.changes.iter().map(|changes| ("repositories", &changes.repository)));
         names.extend(self.deploys.iter().map(|deploys| ("deploys", deploys)));
         names

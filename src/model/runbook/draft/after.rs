@@ -6,7 +6,7 @@ use warrant_kernel::domain::report::{Finding, FindingKind};
 use warrant_toolbox::runbook::expect::Verdict;
 
 use super::{bare, count, sentence};
-use crate::model::runbook::Wanted;
+use crate::agent::remedies::calls::Wanted;
 use crate::model::runbook::cause::Weighed;
 use crate::model::runbook::looks::Looked;
 use crate::model::runbook::remedy::{Course, Fate};
@@ -58,9 +58,9 @@ pub(super) fn told(course: &Course<'_>) -> String {
     for (deed, fate) in &course.deeds {
         text.push_str(&match fate {
             Fate::Took(_) => format!(" Done: {}", sentence(&deed.text)),
-            Fate::Refused(_) => format!(" Refused: {}", sentence(&deed.text)),
-            Fate::Pending(_) => format!(" Waiting for approval: {}", sentence(&deed.text)),
-            Fate::Failed(_) => format!(" Not done, as far as is known: {}", sentence(&deed.text)),
+            Fate::Refused => format!(" Refused: {}", sentence(&deed.text)),
+            Fate::Pending => format!(" Waiting for approval: {}", sentence(&deed.text)),
+            Fate::Failed => format!(" Not done, as far as is known: {}", sentence(&deed.text)),
         });
     }
     text.push_str(match &course.looked {
@@ -79,9 +79,9 @@ pub(super) fn next_steps(best: Option<&Weighed<'_>>, course: &Course<'_>) -> Vec
         .iter()
         .filter_map(|(deed, fate)| match fate {
             Fate::Took(_) => None,
-            Fate::Refused(_) => Some(format!("Still to be decided by people: {}", sentence(&deed.text))),
-            Fate::Pending(_) => Some(format!("Decide on what waits: {}", sentence(&deed.text))),
-            Fate::Failed(_) => Some(format!("Look at what became of it: {}", sentence(&deed.text))),
+            Fate::Refused => Some(format!("Still to be decided by people: {}", sentence(&deed.text))),
+            Fate::Pending => Some(format!("Decide on what waits: {}", sentence(&deed.text))),
+            Fate::Failed => Some(format!("Look at what became of it: {}", sentence(&deed.text))),
         })
         .collect();
     steps.extend(course.stuck.as_ref().map(|stuck| format!("By hand, for it could not be proposed: {}", sentence(stuck))));

@@ -3,14 +3,14 @@
 //! A line is widened by the lines above it until it stands in its file once, for an edit of what stands there twice is
 //! refused. Whatever is not as the evidence says it is leaves the placeholder unfilled, and then nothing is proposed.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use warrant_kernel::domain::name::{EvidenceId, ServiceName};
+use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::document::Deed;
 use warrant_toolbox::runbook::fill::{FillError, fill_with, placeholders_of};
 
-use super::Wanted;
-use super::cause::Change;
-use super::scene::Scene;
+use super::calls::{Calls, Wanted};
+use super::change;
 
 /// Lines above a line by which it is widened.
 const MOST_WIDENED: usize = 12;
@@ -20,7 +20,7 @@ const FROM_THE_TOP: u64 = 300;
 
 /// The calls that a deed's placeholders still need, or its own call.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Filled {
+pub enum Filled {
     /// These have to be read first.
     Reads(Vec<Wanted>),
     /// It can be called so.
@@ -36,27 +36,41 @@ struct Page<'a> {
     lines: Vec<&'a str>,
 }
 
-/// Fills a deed's arguments from what was seen.
-pub(super) fn fill(scene: &Scene<'_>, service: &ServiceName, change: Option<&Change<'_>>, deed: &Deed) -> Filled {
-    let fillings = Fillings { scene, service, change };
-    let names = placeholders_of(&deed.args);
-    let reads: Vec<Wanted> = fillings.reads(&names).into_iter().filter(|read| !scene.has_seen(read)).collect();
-    if !reads.is_empty() {
-        return Filled::Reads(reads);
-    }
-    match fill_with(&deed.args, &|name| fillings.value(name)) {
-        Ok(args) => Filled::Call(Wanted { tool: deed.tool.to_string(), args: Value::Object(args) }),
-        Err(error) => Filled::Cant(error.to_string()),
-    }
-}
-
-struct Fillings<'s, 'a> {
-    scene: &'s Scene<'a>,
-    service: &'s ServiceName,
-    change: Option<&'s Change<'a>>,
+/// What placeholders are filled from.
+#[derive(Clone, Copy)]
+pub struct Fillings<'s, 'a> {
+    /// Where files and services lie.
+    pub catalog: &'s Catalog,
+    /// All calls that were answered.
+    pub calls: &'s Calls<'a>,
+    /// The service that the runbook is about.
+    pub service: &'s ServiceName,
+    /// The row of `recent_changes` that brought the trouble about, if one did.
+    pub change: Option<&'a Value>,
 }
 
 impl<'a> Fillings<'_, 'a> {
+    /// Fills a deed's arguments.
+    #[must_use]
+    pub fn fill(&self, deed: &Deed) -> Filled {
+        let reads: Vec<Wanted> =
+            self.reads(&placeholders_of(&deed.args)).into_iter().filter(|read| self.calls.of(read).is_none()).collect();
+        if !reads.is_empty() {
+            return Filled::Reads(reads);
+        }
+        match fill_with(&deed.args, &|name| self.value(name)) {
+            Ok(args) => Filled::Call(Wanted { tool: deed.tool.to_string(), args: Value::Object(args) }),
+            Err(error) => Filled::Cant(error.to_string()),
+        }
+    }
+
+    /// The evidence that the lines of a deed were read from.
+    #[must_use]
+    pub fn evidence(&self, deed: &Deed) -> Vec<EvidenceId> {
+        let reads = self.reads(&placeholders_of(&deed.args));
+        reads.iter().filter_map(|read| Some(self.page(read)?.evidence)).collect()
+    }
+
     /// The files that have to be read for these placeholders.
     fn reads(&self, names: &[&str]) -> Vec<Wanted> {
         let needs = |of: &str| names.iter().any(|name| name.starts_with(of));
@@ -66,8 +80,8 @@ impl<'a> Fillings<'_, 'a> {
     }
 
     fn read_of_change(&self) -> Option<Wanted> {
-        let path = self.scene.workspace_path(self.change?)?;
-        let line = self.change?.line().unwrap_or(1);
+        let path = change::workspace_path(self.catalog, self.change?)?;
+        let line = change::line(self.change?).unwrap_or(1);
         let mut args = json!({ "path": path });
         if let (true, Some(args)) = (line > FROM_THE_TOP, args.as_object_mut()) {
             args.insert("from_line".to_owned(), (line - FROM_THE_TOP / 2).into());
@@ -76,12 +90,18 @@ impl<'a> Fillings<'_, 'a> {
     }
 
     fn read_of_overrides(&self) -> Option<Wanted> {
-        let path = self.scene.override_path(self.service)?;
+        let path = self.override_path()?;
         Some(Wanted { tool: "read_file".to_owned(), args: json!({ "path": path }) })
     }
 
+    /// The service's file of overrides, as file tools name it.
+    fn override_path(&self) -> Option<String> {
+        let file = self.catalog.service(self.service)?.temp_files.first()?;
+        Some(format!("{}:{}", file.workspace, file.path))
+    }
+
     fn page(&self, read: &Wanted) -> Option<Page<'a>> {
-        let seen = self.scene.result_of(read).filter(|seen| seen.result.ok)?;
+        let seen = self.calls.of(read).filter(|seen| seen.result.ok)?;
         let rows = seen.result.data.pointer("/lines")?.as_array()?;
         let numbered = |row: &'a Value| {
             let (number, line) = row.as_str()?.split_once("| ")?;
@@ -95,10 +115,10 @@ impl<'a> Fillings<'_, 'a> {
     fn value(&self, name: &str) -> Result<String, FillError> {
         let found = match name {
             "service" => Some(self.service.to_string()),
-            "change.path" => self.change.and_then(|change| self.scene.workspace_path(change)),
+            "change.path" => self.change.and_then(|change| change::workspace_path(self.catalog, change)),
             "change.line_now" => self.reverted().map(|(now, _)| now),
             "change.line_before" => self.reverted().map(|(_, before)| before),
-            "override.path" => self.scene.override_path(self.service),
+            "override.path" => self.override_path(),
             "override.line_now" => self.overridden().map(|(now, _)| now),
             "override.line_wanted" => self.overridden().map(|(_, wanted)| wanted),
             _ => None,
@@ -108,22 +128,22 @@ impl<'a> Fillings<'_, 'a> {
 
     /// The changed lines as they stand in the file, and as they would stand again.
     fn reverted(&self) -> Option<(String, String)> {
-        let change = self.change.filter(|change| change.is_whole())?;
-        let (before, after) = (change.raw("before"), change.raw("after"));
+        let change = self.change.filter(|change| change::is_whole(change))?;
+        let (before, after) = (change::lines(change, "before"), change::lines(change, "after"));
         if before.is_empty() || after.is_empty() {
             return None;
         }
         let page = self.page(&self.read_of_change()?)?;
-        let at = page.find(&after, change.line())?;
+        let at = page.find(&after, change::line(change))?;
         page.replaced(at, after.len(), &before)
     }
 
     /// The override file's line to begin at, and that with the setting of before the change.
     fn overridden(&self) -> Option<(String, String)> {
-        let change = self.change.filter(|change| change.is_whole())?;
-        let path = self.scene.override_path(self.service)?;
-        let key = change.text("key")?;
-        let before = change.raw("before");
+        let change = self.change.filter(|change| change::is_whole(change))?;
+        let path = self.override_path()?;
+        let key = change::text(change, "key")?;
+        let before = change::lines(change, "before");
         let [line] = before.as_slice() else { return None };
         let setting = setting(&path, key, value_on(line)?);
         let page = self.page(&self.read_of_overrides()?)?;
@@ -179,25 +199,6 @@ fn value_on(line: &str) -> Option<&str> {
 fn setting(path: &str, key: &str, value: &str) -> String {
     let is_yaml = [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending));
     if is_yaml { format!("{key}: {value}") } else { format!("{key} = {value}") }
-}
-
-/// The evidence that the lines of a remedy were read from.
-pub(super) fn evidence(
-    scene: &Scene<'_>,
-    service: &ServiceName,
-    change: Option<&Change<'_>>,
-    deed: &Deed,
-) -> Vec<EvidenceId> {
-    let fillings = Fillings { scene, service, change };
-    let reads = fillings.reads(&placeholders_of(&deed.args));
-    reads.iter().filter_map(|read| Some(fillings.page(read)?.evidence)).collect()
-}
-
-/// Arguments without those by which the model argues for a write.
-pub(super) fn without_case(args: &Value) -> Map<String, Value> {
-    const CASE: [&str; 4] = ["because", "evidence", "alternatives", "otherwise"];
-    let args = args.as_object().cloned().unwrap_or_default();
-    args.into_iter().filter(|(name, _)| !CASE.contains(&name.as_str())).collect()
 }
 
 #[cfg(test)]
