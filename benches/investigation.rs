@@ -19,7 +19,7 @@ use warrant::app::App;
 use warrant::app::ask::{Ended, Question, ask};
 use warrant::config::Config;
 use warrant_kernel::domain::event::Writing;
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 /// Answers from a script, at once, and notes when it was asked and when it had answered.
 struct Scripted {
@@ -105,6 +105,7 @@ fn main() {
             since: Some("10m".to_owned()),
             role: "general-purpose".to_owned(),
             channel: Channel::Terminal,
+            writes: Writes::Off,
         };
         let (_, ended) = ask(&app, question, Arc::new(Unwatched), CancellationToken::new()).await.unwrap();
         assert!(matches!(ended, Ended::Reported(_)));

@@ -8,8 +8,11 @@ pub mod time;
 
 pub mod hex;
 
+pub mod digest;
+
 pub mod canonical;
 
+pub mod in_force;
 pub mod visible;
 
 pub mod tool;

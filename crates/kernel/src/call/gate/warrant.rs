@@ -29,7 +29,7 @@ impl Warrant {
     /// The ledger's record of the intent.
     #[must_use]
     pub fn intent(&self) -> u64 {
-        self.receipt.intent()
+        self.receipt.seq()
     }
 
     /// Uses it up.
