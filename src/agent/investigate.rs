@@ -81,7 +81,7 @@ impl Investigation<'_> {
     /// [`Interrupted`] when its token fired first.
     pub async fn run(&self) -> Result<Report, Interrupted> {
         let opened = self.trace.state().await;
-        let tools = prompt::tools(&self.bench.registry, &opened.run.role, opened.writing);
+        let tools = prompt::tools(&self.bench.registry, &opened.run.role, opened.run.writes);
         loop {
             let state = self.trace.state().await;
             if self.cancel.is_cancelled() && state.report.is_none() {
@@ -177,7 +177,7 @@ impl Investigation<'_> {
 
     async fn ask_model(&self, state: &State, turn: u32, tools: &[ToolSpec]) {
         let messages = prompt::messages(state);
-        let system = prompt::system(state.writing);
+        let system = prompt::system(state.run.writes);
         let request = prompt::digest(system, tools, &messages);
         self.trace.append(vec![Body::Asked(Asked::Model { turn, request })]).await;
         let seen: Vec<Seen<'_>> = state.seen().collect();

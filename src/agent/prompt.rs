@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::domain::decision::Risk;
-use warrant_kernel::domain::event::{Caller, Writing};
+use warrant_kernel::domain::event::Caller;
 use warrant_kernel::domain::hex::hex;
 use warrant_kernel::domain::name::{CallId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
-use warrant_kernel::domain::run::Trigger;
+use warrant_kernel::domain::run::{Trigger, Writes};
 use warrant_kernel::domain::time::rfc3339;
 
 use super::model::{CallAnswer, Message, Stop, ToolSpec};
@@ -41,20 +41,20 @@ const SHRUNK_BYTES: usize = 700;
 
 /// The system prompt: the same bytes over a whole investigation, and of writes only where they are open.
 #[must_use]
-pub fn system(writing: Writing) -> &'static str {
-    match writing {
-        Writing::Closed => READING,
-        Writing::Open => WRITING,
+pub fn system(writes: Writes) -> &'static str {
+    match writes {
+        Writes::Off => READING,
+        Writes::Allowed => WRITING,
     }
 }
 
 /// The tools of a role and the loop's own `report`, in a fixed order. What changes something is offered where writes are
 /// open, and is as good as absent where they are not.
 #[must_use]
-pub fn tools(registry: &Registry, role: &RoleName, writing: Writing) -> Vec<ToolSpec> {
+pub fn tools(registry: &Registry, role: &RoleName, writes: Writes) -> Vec<ToolSpec> {
     let mut specs: Vec<ToolSpec> = registry
         .for_role(role)
-        .filter(|tool| tool.about().risk == Risk::Read || writing == Writing::Open)
+        .filter(|tool| tool.about().risk == Risk::Read || writes == Writes::Allowed)
         .map(|tool| ToolSpec {
             name: tool.about().name.to_string(),
             description: tool.about().description.clone(),

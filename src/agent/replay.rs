@@ -78,8 +78,8 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
         Body::Asked(Asked::Model { request, .. }) => {
             let now = match step::next(state) {
                 Step::AskModel(_) => {
-                    let tools = prompt::tools(&bench.registry, &state.run.role, state.writing);
-                    prompt::digest(prompt::system(state.writing), &tools, &prompt::messages(state))
+                    let tools = prompt::tools(&bench.registry, &state.run.role, state.run.writes);
+                    prompt::digest(prompt::system(state.run.writes), &tools, &prompt::messages(state))
                 }
                 other => format!("no request, but {}", name_of(&other)),
             };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use warrant_kernel::domain::decision::Decision;
-use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event, Writing};
+use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event};
 use warrant_kernel::domain::name::{CallId, EvidenceId};
 use warrant_kernel::domain::plan::Proposal;
 use warrant_kernel::domain::report::{Report, WriteOutcome, Written};
@@ -77,8 +77,6 @@ pub struct State {
     pub budgets: Budgets,
     /// Names of the models.
     pub models: Vec<String>,
-    /// Whether writes may be proposed.
-    pub writing: Writing,
     /// Number of the last event.
     pub last_seq: u64,
     /// Time of the last event.
@@ -129,12 +127,11 @@ impl State {
     /// # Errors
     /// [`NotOpened`] where that is another one.
     pub fn opened(event: &Event) -> Result<Self, NotOpened> {
-        let Body::Opened { run, budgets, models, writing, .. } = &event.body else { return Err(NotOpened) };
+        let Body::Opened { run, budgets, models, .. } = &event.body else { return Err(NotOpened) };
         Ok(Self {
             run: (**run).clone(),
             budgets: budgets.clone(),
             models: models.clone(),
-            writing: *writing,
             last_seq: event.seq,
             now: event.at,
             spent: SignedDuration::ZERO,

@@ -13,9 +13,10 @@ use warrant_kernel::call::gate::exhibit::SoFar;
 use warrant_kernel::call::gate::grounds::Grounds;
 use warrant_kernel::call::gate::sequencer::Sequencer;
 use warrant_kernel::call::gate::{Gate, Writes};
-use warrant_kernel::domain::event::{Answered, Body, Call, Writing};
+use warrant_kernel::domain::event::{Answered, Body, Call};
 use warrant_kernel::domain::name::ServiceName;
 use warrant_kernel::domain::result::ToolResult;
+use warrant_kernel::domain::run::Writes as Asking;
 use warrant_kernel::store::capture::Captured;
 use warrant_toolbox::catalog::Catalog;
 
@@ -54,7 +55,7 @@ impl WriteSide for NoWrites {
 impl Investigation<'_> {
     /// Takes a write to the gate, or finds out what became of it.
     pub(super) async fn carry_out_write(&self, state: &State, known: &CallState) {
-        if state.writing == Writing::Closed {
+        if state.run.writes == Asking::Off {
             carry_out(self.desk(state, known, Gate::ReadsOnly), &known.call).await;
             return;
         }
@@ -106,11 +107,11 @@ impl Investigation<'_> {
     pub(super) async fn wrote(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
         self.scheduler.forget();
         let state = self.trace.state().await;
-        let account = match state.writing {
-            Writing::Closed => None,
-            Writing::Open => self.account(&state, call).await,
+        let account = match state.run.writes {
+            Asking::Off => None,
+            Asking::Allowed => self.account(&state, call).await,
         };
-        let written = told::written(state.writing, call, result, account.as_ref());
+        let written = told::written(state.run.writes, call, result, account.as_ref());
         let follow_ups = account.map(|account| account.follow_ups).unwrap_or_default();
         let follow_ups = if told::took_effect(&written) { follow_ups } else { Vec::new() };
         let answered =

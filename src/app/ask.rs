@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
-use warrant_kernel::domain::event::{Body, Budgets, Writing};
+use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
@@ -83,7 +83,6 @@ pub async fn ask(
         budgets: today.budgets,
         models: today.model.name().split(", ").map(str::to_owned).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        writing: Writing::Closed,
     };
     let clock = Arc::new(SystemClock);
     let trace =

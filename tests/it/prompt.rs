@@ -7,29 +7,29 @@ use std::path::Path;
 use warrant::agent::prompt;
 use warrant::app::App;
 use warrant::config::Config;
-use warrant_kernel::domain::event::Writing;
+use warrant_kernel::domain::run::Writes;
 
 /// System prompt and tool definitions of a role, in bytes; the tools as JSON, as both API shapes send them.
-fn bytes(role: &str, writing: Writing) -> (usize, usize) {
+fn bytes(role: &str, writes: Writes) -> (usize, usize) {
     let config = Config::parse(Path::new("prompt"), "store.path = \"/nowhere/warrant.db\"").unwrap();
     let app = App::open(config, &|_| None, None).unwrap();
-    let tools = prompt::tools(&app.bench.registry, &role.parse().unwrap(), writing);
-    (prompt::system(writing).len(), serde_json::to_string(&tools).unwrap().len())
+    let tools = prompt::tools(&app.bench.registry, &role.parse().unwrap(), writes);
+    (prompt::system(writes).len(), serde_json::to_string(&tools).unwrap().len())
 }
 
 #[test]
 fn system_prompt_and_tools_fit_into_24_kb() {
-    let closed = ["explore", "general-purpose"].map(|role| (role, Writing::Closed));
-    for (role, writing) in closed.into_iter().chain([("general-purpose", Writing::Open)]) {
-        let (system, tools) = bytes(role, writing);
-        println!("{role}, writes {writing:?}: system prompt {system} bytes, tools {tools} bytes, together {}", system + tools);
+    let closed = ["explore", "general-purpose"].map(|role| (role, Writes::Off));
+    for (role, writes) in closed.into_iter().chain([("general-purpose", Writes::Allowed)]) {
+        let (system, tools) = bytes(role, writes);
+        println!("{role}, writes {writes:?}: system prompt {system} bytes, tools {tools} bytes, together {}", system + tools);
         assert!(system + tools <= 24_000, "{role}: {system} + {tools}");
     }
 }
 
 #[test]
 fn they_are_the_same_bytes_in_every_program_run() {
-    for writing in [Writing::Closed, Writing::Open] {
-        assert_eq!(bytes("general-purpose", writing), bytes("general-purpose", writing));
+    for writes in [Writes::Off, Writes::Allowed] {
+        assert_eq!(bytes("general-purpose", writes), bytes("general-purpose", writes));
     }
 }

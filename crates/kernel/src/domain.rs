@@ -10,10 +10,9 @@ pub mod hex;
 
 pub mod digest;
 
-pub mod canonical;
+pub mod visible;
 
 pub mod in_force;
-pub mod visible;
 
 pub mod tool;
 

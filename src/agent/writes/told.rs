@@ -5,9 +5,10 @@ use warrant_kernel::call::gate::account::Account;
 use warrant_kernel::call::gate::approval::State;
 use warrant_kernel::call::gate::deed::Ended;
 use warrant_kernel::call::write::Held;
-use warrant_kernel::domain::event::{Call, Writing};
+use warrant_kernel::domain::event::Call;
 use warrant_kernel::domain::report::{Proof, Verified, WriteOutcome, Written};
 use warrant_kernel::domain::result::{CallError, ErrorCode, Meta, Origin, Status, ToolResult};
+use warrant_kernel::domain::run::Writes;
 use warrant_kernel::domain::time::rfc3339;
 
 use crate::agent::remedies::calls::without_case;
@@ -114,7 +115,7 @@ pub(super) fn took_effect(written: &Written) -> bool {
 }
 
 /// What the report says of a write that was just answered.
-pub(super) fn written(writing: Writing, call: &Call, result: &ToolResult, account: Option<&Account>) -> Written {
+pub(super) fn written(asking: Writes, call: &Call, result: &ToolResult, account: Option<&Account>) -> Written {
     let mut outcome = match (result.status, result.error.as_ref().map(|error| error.code)) {
         (Status::Ok, _) => WriteOutcome::Done,
         (Status::Pending, _) | (_, Some(ErrorCode::ApprovalPending)) => WriteOutcome::Pending,
@@ -136,7 +137,7 @@ pub(super) fn written(writing: Writing, call: &Call, result: &ToolResult, accoun
             ),
         ) => WriteOutcome::NotDone,
     };
-    if writing == Writing::Closed {
+    if asking == Writes::Off {
         outcome = WriteOutcome::NotDone;
     }
     let of = |account: &Account| {
@@ -173,7 +174,7 @@ pub(super) fn written(writing: Writing, call: &Call, result: &ToolResult, accoun
 /// What the report says of a write that had to wait, once something became of it.
 pub(super) fn settled(call: &Call, asked: &ToolResult, account: &Account) -> Written {
     let now = result_of(call, account);
-    Written { evidence: asked.evidence, ..written(Writing::Open, call, &now, Some(account)) }
+    Written { evidence: asked.evidence, ..written(Writes::Allowed, call, &now, Some(account)) }
 }
 
 fn decided_by(account: &Account) -> Vec<String> {

@@ -11,7 +11,7 @@ use warrant::agent::trace::{Trace, Unwatched, Watcher};
 use warrant::agent::writes::NoWrites;
 use warrant::app::SystemClock;
 use warrant::app::ask::ask;
-use warrant_kernel::domain::event::{Body, Event, Writing};
+use warrant_kernel::domain::event::{Body, Event};
 use warrant_kernel::domain::report::{Outcome, Report};
 use warrant_kernel::domain::run::Run;
 use warrant_kernel::store::Store;
@@ -72,7 +72,7 @@ async fn a_store_that_fails_on_the_way_ends_nothing_and_evidence_is_still_read()
         let run = Run { investigation: format!("{id}-{nth}").parse().unwrap(), ..(**run).clone() };
         store.open_investigation(&run, &[7; 32]).await.unwrap();
         let (run, budgets) = (Box::new(run), budgets.clone());
-        let opening = Body::Opened { run, budgets, models: vec!["main".to_owned()], version: String::new(), writing: Writing::Closed };
+        let opening = Body::Opened { run, budgets, models: vec!["main".to_owned()], version: String::new() };
         let watcher = Arc::new(CloseAt(nth, store.clone()));
         let trace = Trace::begin(Some(store), Arc::new(SystemClock), watcher, opening).await.unwrap();
         let scheduler = Scheduler::new(app.limits());

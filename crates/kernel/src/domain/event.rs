@@ -54,22 +54,6 @@ pub enum Caller {
     },
 }
 
-/// Whether an investigation may propose writes. Nothing says yes by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Writing {
-    /// It may; each still needs its warrant.
-    Open,
-    /// No write tool is offered, and none would be carried out.
-    Closed,
-}
-
-impl Writing {
-    fn closed() -> Self {
-        Self::Closed
-    }
-}
-
 /// Limits of one investigation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budgets {
@@ -165,9 +149,6 @@ pub enum Body {
         models: Vec<String>,
         /// The program's version.
         version: String,
-        /// Whether it may propose writes.
-        #[serde(default = "Writing::closed")]
-        writing: Writing,
     },
     /// Something was asked.
     Asked(Asked),

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event, SCHEMA, Writing};
+use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event, SCHEMA};
 use warrant_kernel::domain::name::{CallId, EvidenceId};
 use warrant_kernel::domain::report::{Draft, Quote};
 use warrant_kernel::domain::result::{CallError, ErrorCode, Meta, Origin, Status, ToolResult};
@@ -26,7 +26,7 @@ fn state(reads: &[(&str, &str, Option<Value>)]) -> State {
         opened_at: now,
     };
     let budgets = Budgets { turns: 9, wall_s: 9, tokens: 9, cost: None, calls_per_turn: 9, context_chars: 99_999 };
-    let opened = Body::Opened { run: Box::new(run), budgets, models: Vec::new(), version: String::new(), writing: Writing::Closed };
+    let opened = Body::Opened { run: Box::new(run), budgets, models: Vec::new(), version: String::new() };
     let mut bodies = vec![opened];
     for (number, (tool, source, data)) in (1..).zip(reads) {
         let call = Call {
