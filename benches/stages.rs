@@ -20,6 +20,7 @@ use warrant::app::builtin;
 use warrant::config::ROLES;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
 use warrant_kernel::call::execute::AtOnce;
+use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::record::{NotKept, Recorder};
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::tool::{
@@ -211,6 +212,7 @@ fn main() {
             evidence: &NoPages,
             conduct: &AtOnce,
             recorder,
+            gate: Gate::ReadsOnly,
             now,
             cancel: &cancel,
         };

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::execute::AtOnce;
+use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::record::NotKept;
 use warrant_kernel::call::tool::{Clock, EvidencePage, EvidencePages, ReadError};
 use warrant_kernel::call::{Desk, carry_out};
@@ -102,6 +103,7 @@ pub async fn call(
         evidence: &NoEvidence,
         conduct: &AtOnce,
         recorder: &NotKept,
+        gate: Gate::ReadsOnly,
         now,
         cancel,
     };

@@ -55,6 +55,7 @@ use crate::policy::Policy;
 use crate::redact::Redactor;
 
 use execute::{Conduct, Raw};
+use gate::Gate;
 use record::Recorder;
 use refusal::Refusal;
 use registry::Registry;
@@ -79,6 +80,8 @@ pub struct Desk<'a> {
     pub conduct: &'a dyn Conduct,
     /// Where decisions and results are kept.
     pub recorder: &'a dyn Recorder,
+    /// Whether writes can be asked for.
+    pub gate: Gate<'a>,
     /// The time of the call; no stage has another clock.
     pub now: Timestamp,
     /// Fires when the work must end.

@@ -8,6 +8,10 @@ pub mod time;
 
 pub mod hex;
 
+pub mod canonical;
+
+pub mod visible;
+
 pub mod tool;
 
 pub mod target;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
 use crate::call::execute::AtOnce;
+use crate::call::gate::Gate;
 use crate::call::record::Recorder;
 use crate::call::registry::Registry;
 use crate::call::tool::{Arguments, EvidencePage, EvidencePages, Problem, ReadError, ReadTool, Reading, Services};
@@ -192,6 +193,7 @@ impl Scene {
             evidence: &NoPages,
             conduct: &AtOnce,
             recorder: self.log.as_ref(),
+            gate: Gate::ReadsOnly,
             now: now(),
             cancel: &self.cancel,
         }
