@@ -19,3 +19,5 @@ pub mod pager;
 pub mod keyboard;
 
 pub mod answer;
+
+pub mod card;

@@ -159,7 +159,10 @@ where
         Ok(request) if request.version == VERSION => answer(peer, request.token, request.ask).await,
         Ok(request) => Answer::Refused(Refused::new(
             "VERSION",
-            format!("version {} was asked and {VERSION} is spoken here; use the same release on both sides", request.version),
+            format!(
+                "version {} was asked and {VERSION} is spoken here; use the same release on both sides",
+                request.version
+            ),
         )),
         Err(error @ (FrameError::Garbled(_) | FrameError::Long(_))) => {
             Answer::Refused(Refused::new("GARBLED", error.to_string()))

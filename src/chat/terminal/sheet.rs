@@ -4,10 +4,11 @@
 //! stands behind a margin on every line: it can't pass for a line of ours.
 
 use unicode_width::UnicodeWidthStr;
+use warrant_kernel::domain::visible::visible;
 
-use super::exact::{dense, exact, folded};
+use super::exact::{exact, line_of};
 use super::style::{Paint, Role};
-use super::text::{one_line, visible, wrap};
+use super::text::{one_line, wrap};
 
 /// Columns of the names of rows.
 const NAMES: usize = 14;
@@ -57,6 +58,19 @@ impl Sheet {
         text
     }
 
+    /// A line across.
+    pub fn rule(&mut self) {
+        self.push(self.paint.paint(Role::Faint, &"─".repeat(self.columns)));
+    }
+
+    /// Where the row above comes from.
+    pub fn aside(&mut self, role: Role, text: &str) {
+        let indent = NAMES + 3;
+        for part in wrap(&format!("[{}]", visible(text)), self.columns.saturating_sub(indent)) {
+            self.push(format!("{}{}", " ".repeat(indent), self.paint.paint(role, &part)));
+        }
+    }
+
     /// An empty line.
     pub fn gap(&mut self) {
         self.push(String::new());
@@ -75,16 +89,17 @@ impl Sheet {
     /// A heading, and in the background what it is about.
     pub fn heading(&mut self, text: &str, aside: &str) {
         self.gap();
-        let room = self.columns.saturating_sub(text.width() + 2);
-        let aside = wrap(&visible(aside), room);
-        let mut first = self.paint.paint(Role::Heading, text);
-        if let Some(part) = aside.first().filter(|part| !part.is_empty()) {
-            first.push_str("  ");
-            first.push_str(&self.paint.paint(Role::Faint, part));
+        let (text, aside) = (visible(text), visible(aside));
+        if text.width() + aside.width() + 2 <= self.columns {
+            let aside = self.paint.paint(Role::Faint, &aside);
+            self.push(format!("{}  {aside}", self.paint.paint(Role::Heading, &text)));
+            return;
         }
-        self.push(first);
-        for part in aside.iter().skip(1) {
-            self.push(format!("{}  {}", " ".repeat(text.width()), self.paint.paint(Role::Faint, part)));
+        for part in wrap(&text, self.columns) {
+            self.push(self.paint.paint(Role::Heading, &part));
+        }
+        for part in wrap(&aside, self.columns.saturating_sub(2)).into_iter().filter(|part| !part.is_empty()) {
+            self.push(format!("  {}", self.paint.paint(Role::Faint, &part)));
         }
     }
 
@@ -131,14 +146,10 @@ impl Sheet {
         });
     }
 
-    /// The lines of a change: `mark` stands before each, and in place of it `↪` where a line goes on.
-    pub fn change(&mut self, role: Option<Role>, mark: &str, text: &str) {
-        let margin = format!("  {mark}");
-        let room = self.columns.saturating_sub(margin.width());
-        // A tab is not so many blanks: to a parser they differ.
-        let text = visible(&text.replace('\t', "⇥ "));
-        let text = if text.is_empty() { "\n" } else { text.as_str() };
-        for part in text.lines().flat_map(|line| folded(&dense(line), room)) {
+    /// One line of a change behind its mark, which stands on every part of it.
+    pub fn change(&mut self, role: Option<Role>, mark: &str, line: &str) {
+        let margin = format!("  {mark} ");
+        for part in line_of(line, self.columns.saturating_sub(margin.width())) {
             let line = format!("{margin}{part}");
             self.push(role.map_or_else(|| line.clone(), |role| self.paint.paint(role, &line)));
         }
