@@ -21,3 +21,5 @@ pub mod keyboard;
 pub mod answer;
 
 pub mod card;
+
+pub mod approver;

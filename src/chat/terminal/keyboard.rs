@@ -3,6 +3,7 @@
 //! The seam that tests and scripts stand in for. A line that was begun before a question was shown answers another
 //! question, so [`Keyboard::forget`] comes before each that counts.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 
 use async_trait::async_trait;
@@ -11,9 +12,21 @@ use tokio::sync::mpsc;
 /// Longest line; what a terminal hands over at once is shorter.
 const LONGEST: usize = 4_096;
 
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// A person, who reads page by page and is asked again after a slip.
+    Person,
+    /// A script: it is shown all pages at once, and an answer that does not count is its last.
+    Script,
+}
+
 /// A person at a keyboard, or a script.
 #[async_trait]
 pub trait Keyboard: Send {
+    /// Who answers.
+    fn pace(&self) -> Pace;
+
     /// The next line, without its end; `None` once there are no more. Dropping the future loses nothing: the line that
     /// comes then is the answer to the next call.
     async fn line(&mut self) -> Option<String>;
@@ -69,6 +82,10 @@ impl Default for Stdin {
 
 #[async_trait]
 impl Keyboard for Stdin {
+    fn pace(&self) -> Pace {
+        Pace::Person
+    }
+
     async fn line(&mut self) -> Option<String> {
         if self.lines.is_none() {
             self.begin();
@@ -110,25 +127,35 @@ fn bounded(input: &mut impl BufRead) -> Option<String> {
     Some(String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned())
 }
 
-/// Answers written down before, one a line; `#` begins a remark.
-#[derive(Debug, Clone, Default)]
-pub struct Script {
-    lines: std::collections::VecDeque<String>,
+/// Answers that were settled before.
+#[derive(Debug, Clone)]
+pub enum Script {
+    /// One after the other; then none.
+    Lines(VecDeque<String>),
+    /// The same one always.
+    Always(String),
 }
 
 impl Script {
-    /// From the text of a file.
+    /// From the text of a file, one answer a line; `#` begins a remark.
     #[must_use]
-    pub fn new(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        Self { lines: lines.map(str::to_owned).collect() }
+        Self::Lines(lines.map(str::to_owned).collect())
     }
 }
 
 #[async_trait]
 impl Keyboard for Script {
+    fn pace(&self) -> Pace {
+        Pace::Script
+    }
+
     async fn line(&mut self) -> Option<String> {
-        self.lines.pop_front()
+        match self {
+            Self::Lines(lines) => lines.pop_front(),
+            Self::Always(line) => Some(line.clone()),
+        }
     }
 
     fn forget(&mut self) {}
@@ -150,7 +177,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_script_gives_its_lines_and_skips_remarks() {
-        let mut script = Script::new("# the config\napprove\n\n deny no restart during checkout peak \n");
+        let mut script = Script::of("# the config\napprove\n\n deny no restart during checkout peak \n");
         assert_eq!(script.line().await.as_deref(), Some("approve"));
         assert_eq!(script.line().await.as_deref(), Some("deny no restart during checkout peak"));
         assert_eq!(script.line().await, None);
