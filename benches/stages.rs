@@ -33,7 +33,7 @@ use warrant_kernel::domain::event::{Answered, Body, Call, Caller};
 use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName, ServiceName};
 use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::{Origin, ToolResult};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::domain::target::{Target, TargetKind};
 use warrant_kernel::policy::{Policy, PolicyText, Question};
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
@@ -187,6 +187,7 @@ fn main() {
         requester: Requester { person: "ann".parse().unwrap(), groups: vec!["sre".to_owned()] },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: Some("checkout".parse().unwrap()),
         since: now,
         opened_at: now,

@@ -9,6 +9,8 @@ pub mod fault;
 
 pub mod files;
 
+mod named;
+
 pub mod ask;
 
 pub mod tools;
@@ -210,13 +212,13 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
-/// The policy under which roles of the config read: what they see is in the config, what they may not is policy's.
+/// The policy under which roles of the config work: what they see is in the config, what they may not is policy's.
 fn role_policies(config: &Config) -> Option<Found> {
     let names = config.roles.keys().map(|role| format!("principal in Role::\"{role}\""));
     let any = names.collect::<Vec<_>>().join(" || ");
     let text = format!(
-        "@id(\"roles-of-the-config\")\n@reason(\"the config lets this role read\")\n\
-         permit (principal, action in Action::\"read\", resource)\nwhen {{ {any} }};\n"
+        "@id(\"roles-of-the-config\")\n@reason(\"the config lets this role use its tools\")\n\
+         permit (principal, action in [Action::\"read\", Action::\"write\"], resource)\nwhen {{ {any} }};\n"
     );
     let name = "[roles] of the config".to_owned();
     (!config.roles.is_empty()).then_some(Found { name, text, is_builtin: true })
@@ -260,7 +262,8 @@ fn policy_of(
 ) -> Option<Policy> {
     let texts: Vec<PolicyText<'_>> =
         found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
-    let tools = definitions.iter().map(Definition::tool);
+    let missing = named::missing(definitions.iter().map(Definition::tool));
+    let tools = definitions.iter().map(Definition::tool).chain(&missing);
     Policy::load(&texts, tools, &roles(config))
         .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
         .ok()

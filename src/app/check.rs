@@ -5,7 +5,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::name::SourceName;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 
 use super::fault::Fault;
 use super::{App, SystemClock, environment, policy, runbooks, tools};
@@ -160,6 +160,7 @@ async fn model(app: &App, name: &str, cancel: &CancellationToken) -> Result<Stri
         requester: app.requester().map_err(|fault| fault.to_string())?,
         role: app.role("explore").map_err(|fault| fault.to_string())?,
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

@@ -8,7 +8,7 @@ use warrant_kernel::policy::cases;
 use warrant_kernel::policy::{Explanation, PolicyError, PolicyText, Question};
 
 use super::fault::Fault;
-use super::{App, SystemClock, builtin};
+use super::{App, SystemClock, builtin, named};
 
 /// What `policy check` found: how many policies and cases there are, and the cases that came out otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -43,7 +43,8 @@ pub fn check(app: &App) -> Result<Checked, Fault> {
             Ok(loaded) => {
                 count += loaded.len();
                 let tools = app.bench.registry.iter().map(|tool| tool.about());
-                let failed = cases::run(&app.bench.policy, tools, &loaded);
+                let missing = named::missing(app.bench.registry.iter().map(|tool| tool.about()));
+                let failed = cases::run(&app.bench.policy, tools.chain(&missing), &loaded);
                 problems.extend(failed.iter().map(ToString::to_string));
             }
             Err(error) => problems.push(PolicyError::to_string(&error)),
@@ -97,6 +98,7 @@ pub fn explain(app: &App, asked: &Asked) -> Result<(Target, Explanation), Fault>
         requester,
         role: app.role(&asked.role)?,
         channel: Channel::Terminal,
+        writes: app.config.writes,
         service: target.service.clone(),
         since: now,
         opened_at: now,

@@ -10,7 +10,7 @@ use warrant_kernel::call::{Desk, carry_out};
 use warrant_kernel::domain::event::{Call, Caller};
 use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 
 use super::fault::Fault;
 use super::{App, SystemClock, roles};
@@ -83,6 +83,7 @@ pub async fn call(
         requester: app.requester()?,
         role: app.role(role)?,
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now.checked_sub(app.config.window).unwrap_or(now),
         opened_at: now,

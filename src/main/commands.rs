@@ -13,7 +13,7 @@ use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report};
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 use crate::flags::{
     AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, PolicyCommand, RunbooksCommand, ToolsCommand,
@@ -80,6 +80,7 @@ async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
         since: flags.since,
         role: flags.role,
         channel: Channel::Terminal,
+        writes: if flags.allow_writes { Writes::Allowed } else { Writes::Off },
     };
     let (id, ended) = ask(app, question, print::watcher(flags.json.form()), on_interrupt()).await?;
     Ok(told(&id, ended, flags.json))

@@ -104,6 +104,9 @@ pub struct AskFlags {
     /// What may be seen: `explore` (search and query tools only), `general-purpose`, or a role of the config.
     #[arg(long, default_value = "general-purpose")]
     pub role: String,
+    /// Let it ask for changes, if the config does not: each needs the approval that policy asks for.
+    #[arg(long)]
+    pub allow_writes: bool,
     /// Ask only this `[models.NAME]`, or the built-in `runbook`. [default: those of the config, in order]
     #[arg(long)]
     pub model: Option<String>,

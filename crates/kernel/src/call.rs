@@ -20,6 +20,8 @@ pub mod tool;
 
 pub mod write;
 
+mod case;
+
 pub mod definition;
 
 pub mod arguments;
@@ -100,6 +102,6 @@ async fn attempt(desk: Desk<'_>, call: &Call) -> Result<Raw, Refusal> {
     let planned = plan::plan(desk, call)?;
     let checked = schema::check(desk, planned)?;
     let ruling = ruling::rule(desk, checked).await;
-    let cleared = gate::clear(ruling)?;
+    let cleared = gate::clear(desk, ruling).await?;
     Ok(execute::run(desk, cleared).await)
 }

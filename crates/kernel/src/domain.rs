@@ -8,9 +8,11 @@ pub mod time;
 
 pub mod hex;
 
-pub mod canonical;
+pub mod digest;
 
 pub mod visible;
+
+pub mod in_force;
 
 pub mod tool;
 

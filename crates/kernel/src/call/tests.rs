@@ -28,7 +28,7 @@ use crate::domain::event::{Call, Caller};
 use crate::domain::name::{CallId, EvidenceId, RoleName, ServiceName};
 use crate::domain::output::Output;
 use crate::domain::result::{Origin, ToolResult};
-use crate::domain::run::{Channel, Requester, Run, Trigger};
+use crate::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use crate::domain::target::{Target, TargetKind};
 use crate::policy::{Policy, PolicyText};
 use crate::redact::{RedactionKey, Redactor};
@@ -227,6 +227,7 @@ pub(in crate::call) fn run() -> Run {
         requester: Requester { person: "ann".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now(),
         opened_at: now(),

@@ -67,7 +67,7 @@ pub enum Action {
     Allow,
     /// May not run.
     Deny,
-    /// May run once people have approved it at this tier.
+    /// May run once the gate has what this tier asks for: at low a record, above it people's approval.
     Ask(Tier),
 }
 

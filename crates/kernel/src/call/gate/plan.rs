@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::canonical::{NotCanonical, canonical};
 use crate::domain::hex::hex;
 use crate::domain::name::ToolName;
 use crate::domain::plan::{AskKey, DiffLine, Facts, Plan, PlanDigest, Preview};
 use crate::domain::target::Target;
 use crate::domain::visible::passes_for;
+use crate::ledger::canonical::{CanonicalError, canonical};
 use crate::redact::{RedactError, Redactor};
 
 /// The random key of one plan's digest. Kept in the store, and nowhere else.
@@ -58,7 +58,7 @@ pub(crate) enum Unfit {
     Confusable(String),
     /// It can't be put into a form that is the same for everybody.
     #[error("the plan can't be frozen: {0}")]
-    NotCanonical(#[from] NotCanonical),
+    NotCanonical(#[from] CanonicalError),
     /// It could not be checked for secrets.
     #[error("the plan could not be checked for secrets, so it is not shown and not asked for")]
     NotMasked(#[from] RedactError),
@@ -86,13 +86,13 @@ pub(crate) fn digest(
     arguments: &Map<String, Value>,
     target: &Target,
     bound: &Facts,
-) -> Result<PlanDigest, NotCanonical> {
+) -> Result<PlanDigest, CanonicalError> {
     let frozen = json!({
         "tool": tool, "version": version, "arguments": arguments, "target": target, "bound": bound,
     });
     let text = canonical(&frozen)?;
     // A key of any length fits this hash.
-    let mut mac = Hmac::<Sha256>::new_from_slice(key.0.as_bytes()).map_err(|_| NotCanonical)?;
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.0.as_bytes()).map_err(|_| CanonicalError::Deep)?;
     mac.update(text.as_bytes());
     Ok(PlanDigest::of(&mac.finalize().into_bytes()))
 }
@@ -108,7 +108,7 @@ pub(crate) fn ask_key(
     tool: &ToolName,
     target: &Target,
     arguments: &Map<String, Value>,
-) -> Result<AskKey, NotCanonical> {
+) -> Result<AskKey, CanonicalError> {
     let asked = json!({ "tool": tool, "target": target_key(target), "arguments": arguments });
     Ok(AskKey::of(&Sha256::digest(canonical(&asked)?.as_bytes())))
 }
