@@ -21,6 +21,8 @@ pub mod policy;
 
 pub mod check;
 
+pub mod sequencer;
+
 pub mod print;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
