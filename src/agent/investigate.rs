@@ -9,6 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::gate::Gate;
+use warrant_kernel::call::gate::deed::Deed;
 use warrant_kernel::call::record::Recorder;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::{Desk, carry_out};
@@ -31,7 +32,7 @@ use super::state::{CallKind, CallState, State};
 use super::step::{self, HandedIn, Step};
 use super::sweep;
 use super::trace::Trace;
-use super::writes::WriteSide;
+use super::writes::{Notes, WriteSide};
 
 /// Most tokens of one answer.
 const ANSWER_TOKENS: u32 = 8_192;
@@ -42,13 +43,13 @@ const FAILURES: usize = 2;
 /// What investigations share.
 pub struct Bench {
     /// The tools.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// The services.
     pub catalog: Arc<Catalog>,
     /// The runbooks.
     pub library: Arc<Library>,
     /// Who may do what.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
 }
 
 /// One investigation, ready to run.
@@ -65,6 +66,8 @@ pub struct Investigation<'a> {
     pub scheduler: &'a Scheduler,
     /// Where writes go.
     pub writes: &'a dyn WriteSide,
+    /// What the gate tells of them.
+    pub notes: Notes,
     /// Ends it.
     pub cancel: CancellationToken,
 }
@@ -278,13 +281,17 @@ impl Recorder for Investigation<'_> {
         self.trace.decided(decision).await;
     }
 
+    async fn wrote(&self, deed: &Deed) {
+        self.notes.keep(deed);
+    }
+
     async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
         if result.status == Status::Cancelled && self.cancel.is_cancelled() {
             return;
         }
         match self.kind(call) {
             CallKind::Read => self.trace.answered(call, result, whole).await,
-            CallKind::Write => self.wrote(call, result, whole).await,
+            CallKind::Write => self.answer_write(call, result, whole).await,
         }
     }
 }

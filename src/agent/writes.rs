@@ -5,16 +5,21 @@
 
 mod told;
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use async_trait::async_trait;
 use warrant_kernel::call::carry_out;
-use warrant_kernel::call::gate::account::Account;
 use warrant_kernel::call::gate::approver::{Approver, Nobody};
 use warrant_kernel::call::gate::exhibit::SoFar;
 use warrant_kernel::call::gate::grounds::Grounds;
+use warrant_kernel::call::gate::deed::Deed;
 use warrant_kernel::call::gate::sequencer::Sequencer;
+use warrant_kernel::call::gate::sequencer::account::Account;
 use warrant_kernel::call::gate::{Gate, Writes};
 use warrant_kernel::domain::event::{Answered, Body, Call};
 use warrant_kernel::domain::name::ServiceName;
+use warrant_kernel::domain::plan::ApprovalId;
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Writes as Asking;
 use warrant_kernel::store::capture::Captured;
@@ -52,6 +57,21 @@ impl WriteSide for NoWrites {
     }
 }
 
+/// What the gate told of the writes of this run, by their approvals, until they are answered.
+#[derive(Debug, Default)]
+pub struct Notes(Mutex<BTreeMap<ApprovalId, Deed>>);
+
+impl Notes {
+    /// Keeps what came of a write.
+    pub(super) fn keep(&self, deed: &Deed) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(deed.approval, deed.clone());
+    }
+
+    fn of(&self, id: ApprovalId) -> Option<Deed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+}
+
 impl Investigation<'_> {
     /// Takes a write to the gate, or finds out what became of it.
     pub(super) async fn carry_out_write(&self, state: &State, known: &CallState) {
@@ -61,14 +81,14 @@ impl Investigation<'_> {
         }
         if let Some(why) = self.trace.volatile().await {
             let message = format!("the trace can't be written ({why}), so nothing is; reading goes on");
-            self.wrote(&known.call, &told::not_begun(&known.call, told::TRACE_UNWRITABLE, &message), None).await;
+            self.answer_write(&known.call, &told::not_begun(&known.call, told::TRACE_UNWRITABLE, &message), None).await;
             return;
         }
         let sequencer = match self.writes.sequencer().await {
             Ok(sequencer) => sequencer,
             Err(why) => {
                 let message = format!("nothing was written: {}", self.masked(&why));
-                self.wrote(&known.call, &told::not_begun(&known.call, told::NO_LEDGER, &message), None).await;
+                self.answer_write(&known.call, &told::not_begun(&known.call, told::NO_LEDGER, &message), None).await;
                 return;
             }
         };
@@ -85,7 +105,7 @@ impl Investigation<'_> {
                     told::not_begun(&known.call, told::UNREADABLE, &self.masked(&message))
                 }
             };
-            self.wrote(&known.call, &result, None).await;
+            self.answer_write(&known.call, &result, None).await;
             return;
         }
         let results = prompt::still_seen(state);
@@ -104,18 +124,17 @@ impl Investigation<'_> {
     }
 
     /// Records what came of a write. Whatever was read before it may be different now.
-    pub(super) async fn wrote(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
+    pub(super) async fn answer_write(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
         self.scheduler.forget();
         let state = self.trace.state().await;
         let account = match state.run.writes {
             Asking::Off => None,
             Asking::Allowed => self.account(&state, call).await,
         };
-        let written = told::written(state.run.writes, call, result, account.as_ref());
-        let follow_ups = account.map(|account| account.follow_ups).unwrap_or_default();
-        let follow_ups = if told::took_effect(&written) { follow_ups } else { Vec::new() };
-        let answered =
-            Answered::Write { result: Box::new(result.clone()), written: Box::new(written), follow_ups };
+        let deed = account.as_ref().and_then(|account| self.notes.of(account.card.approval));
+        let written = told::written(state.run.writes, call, result, account.as_ref(), deed.as_ref());
+        let follow_ups = deed.map(|deed| deed.follow_ups).unwrap_or_default();
+        let answered = Answered::Write { result: Box::new(result.clone()), written: Box::new(written), follow_ups };
         self.trace.answer(call, answered, whole).await;
     }
 
@@ -136,7 +155,8 @@ impl Investigation<'_> {
         for waiting in state.waiting() {
             let Some(known) = state.calls.iter().find(|known| known.call.id == waiting.call_id) else { continue };
             let (Some(account), Some(result)) = (self.account(state, &known.call).await, &known.result) else { continue };
-            let written = told::settled(&known.call, result, &account);
+            let deed = self.notes.of(account.card.approval);
+            let written = told::settled(&known.call, result, &account, deed.as_ref());
             if written.outcome != waiting.outcome {
                 let text = told::note(&written);
                 settled.push(Body::Settled { written: Box::new(written), text });

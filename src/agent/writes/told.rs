@@ -1,10 +1,12 @@
 //! What the model and the report are told of a write, from its result and its approval.
 
 use serde_json::{Value, json};
-use warrant_kernel::call::gate::account::Account;
 use warrant_kernel::call::gate::approval::State;
-use warrant_kernel::call::gate::deed::Ended;
+use warrant_kernel::call::gate::card::Card;
+use warrant_kernel::call::gate::deed::{Deed, Ended};
+use warrant_kernel::call::gate::sequencer::account::Account;
 use warrant_kernel::call::write::Held;
+use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::event::Call;
 use warrant_kernel::domain::report::{Proof, Verified, WriteOutcome, Written};
 use warrant_kernel::domain::result::{CallError, ErrorCode, Meta, Origin, Status, ToolResult};
@@ -59,14 +61,15 @@ pub(super) fn not_begun(call: &Call, (status, code, reason): Why, message: &str)
 
 /// The result of a write that was asked for before a break, as its approval tells it now.
 pub(super) fn result_of(call: &Call, account: &Account) -> ToolResult {
-    let id = account.approval;
+    let card = &account.card;
+    let id = card.approval;
     let refused = |status, code, reason, message: String| not_begun(call, (status, code, reason), &message);
-    match &account.state {
+    match &card.state {
         State::Open | State::Approved { .. } | State::Superseded { .. } => refused(
             Status::Pending,
             ErrorCode::ApprovalPending,
             "WAITS",
-            format!("not executed; waits for approval {id} until {}", rfc3339(account.expires_at)),
+            format!("not executed; waits for approval {id} until {}", rfc3339(card.expires_at)),
         ),
         State::Denied { by, reason, .. } => refused(
             Status::Denied,
@@ -101,21 +104,22 @@ pub(super) fn result_of(call: &Call, account: &Account) -> ToolResult {
             "UNKNOWN",
             format!("whether {id} took effect is not known: {because}; a person has to look, never repeat it"),
         ),
-        State::Executed { .. } => ToolResult {
+        State::Executed { verified, .. } => ToolResult {
             evidence: Some(account.evidence),
-            data: json!({ "approval": id, "effect": account.effect, "done": true, "ended": account.ended }),
+            data: json!({ "approval": id, "done": [card.effect], "verified": { "held": verified } }),
             ..envelope(call, Status::Ok)
         },
     }
 }
 
-/// Whether the world is different for it, or may be.
-pub(super) fn took_effect(written: &Written) -> bool {
-    matches!(written.outcome, WriteOutcome::Done)
-}
-
 /// What the report says of a write that was just answered.
-pub(super) fn written(asking: Writes, call: &Call, result: &ToolResult, account: Option<&Account>) -> Written {
+pub(super) fn written(
+    asking: Writes,
+    call: &Call,
+    result: &ToolResult,
+    account: Option<&Account>,
+    deed: Option<&Deed>,
+) -> Written {
     let mut outcome = match (result.status, result.error.as_ref().map(|error| error.code)) {
         (Status::Ok, _) => WriteOutcome::Done,
         (Status::Pending, _) | (_, Some(ErrorCode::ApprovalPending)) => WriteOutcome::Pending,
@@ -140,45 +144,54 @@ pub(super) fn written(asking: Writes, call: &Call, result: &ToolResult, account:
     if asking == Writes::Off {
         outcome = WriteOutcome::NotDone;
     }
-    let of = |account: &Account| {
-        let (verified, undo) = match &account.ended {
-            Some(Ended::Done { held, because, undo, .. }) => {
-                let held = match held {
-                    Held::Held => Some(true),
-                    Held::Failed => Some(false),
-                    Held::Unknown => None,
-                };
-                (Some(Verified { held, because: because.clone() }), undo.clone())
-            }
-            Some(Ended::NotDone { .. } | Ended::Unknown { .. }) | None => (None, None),
-        };
-        (verified, undo)
+    let card = account.map(|account| &account.card);
+    let (verified, undo) = match deed.map(|deed| &deed.ended) {
+        Some(Ended::Done { held, because, undo, .. }) => {
+            (Some(Verified { held: told_of(*held), because: because.clone() }), undo.clone())
+        }
+        Some(Ended::NotDone { .. } | Ended::Unknown { .. }) => (None, None),
+        None => (card.and_then(|card| seen_by_others(&card.state)), None),
     };
-    let (verified, undo) = account.map(of).unwrap_or_default();
     Written {
         call_id: call.id.clone(),
         tool: call.tool.clone(),
-        what: account.map_or_else(|| arguments(call), |account| account.effect.clone()),
-        approval: account.map(|account| account.approval),
-        tier: account.map(|account| account.tier),
-        decided_by: account.map(decided_by).unwrap_or_default(),
+        what: card.map_or_else(|| arguments(call), |card| card.effect.clone()),
+        approval: card.map(|card| card.approval),
+        tier: card.map(|card| card.tier),
+        decided_by: card.map(decided_by).unwrap_or_default(),
         outcome,
         reason: result.error.as_ref().map(|error| error.message.clone()),
         verified,
         undo,
         evidence: result.evidence,
-        proof: account.and_then(|account| account.intent).map(|intent| Proof { intent, checkpoint: None }),
+        proof: deed.map(|deed| Proof { intent: deed.intent, checkpoint: None }),
     }
 }
 
-/// What the report says of a write that had to wait, once something became of it.
-pub(super) fn settled(call: &Call, asked: &ToolResult, account: &Account) -> Written {
-    let now = result_of(call, account);
-    Written { evidence: asked.evidence, ..written(Writes::Allowed, call, &now, Some(account)) }
+fn told_of(held: Held) -> Option<bool> {
+    match held {
+        Held::Held => Some(true),
+        Held::Failed => Some(false),
+        Held::Unknown => None,
+    }
 }
 
-fn decided_by(account: &Account) -> Vec<String> {
-    match &account.state {
+/// What is known of the look after a write that another process carried out.
+fn seen_by_others(state: &State) -> Option<Verified> {
+    let State::Executed { verified: Some(held), .. } = state else { return None };
+    let because = "carried out and looked at by another process; the ledger has what it saw".to_owned();
+    Some(Verified { held: told_of(*held), because })
+}
+
+/// What the report says of a write that had to wait, once something became of it.
+pub(super) fn settled(call: &Call, asked: &ToolResult, account: &Account, deed: Option<&Deed>) -> Written {
+    let now = result_of(call, account);
+    Written { evidence: asked.evidence, ..written(Writes::Allowed, call, &now, Some(account), deed) }
+}
+
+/// Persons, or the policies where nobody had to be asked.
+fn decided_by(card: &Card) -> Vec<String> {
+    match &card.state {
         State::Denied { by, .. } | State::Revoked { by, .. } => vec![by.to_string()],
         State::Open
         | State::Approved { .. }
@@ -187,7 +200,10 @@ fn decided_by(account: &Account) -> Vec<String> {
         | State::Consumed { .. }
         | State::Executed { .. }
         | State::NotExecuted { .. }
-        | State::Unknown { .. } => account.approved_by.clone(),
+        | State::Unknown { .. } => match card.tier {
+            Tier::Low => card.policy_ids.clone(),
+            Tier::Medium | Tier::High => card.electorate.approved.iter().map(ToString::to_string).collect(),
+        },
     }
 }
 

@@ -8,7 +8,7 @@ use warrant::agent::investigate::Investigation;
 use warrant::agent::scheduler::Scheduler;
 use warrant::agent::state::State;
 use warrant::agent::trace::{Trace, Unwatched, Watcher};
-use warrant::agent::writes::NoWrites;
+use warrant::agent::writes::{NoWrites, Notes};
 use warrant::app::SystemClock;
 use warrant::app::ask::ask;
 use warrant_kernel::domain::event::{Body, Event};
@@ -83,6 +83,7 @@ async fn a_store_that_fails_on_the_way_ends_nothing_and_evidence_is_still_read()
             trace,
             scheduler: &scheduler,
             writes: &NoWrites,
+            notes: Notes::default(),
             cancel: CancellationToken::new(),
         };
         let report = investigation.run().await.unwrap();

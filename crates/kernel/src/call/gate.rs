@@ -40,8 +40,6 @@ pub mod deed;
 
 pub mod sequencer;
 
-pub mod account;
-
 use std::time::Duration;
 
 use crate::domain::decision::{Action, Risk, Tier};
