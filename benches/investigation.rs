@@ -18,7 +18,7 @@ use warrant::agent::trace::Unwatched;
 use warrant::app::App;
 use warrant::app::ask::{Ended, Question, ask};
 use warrant::config::Config;
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 /// Answers from a script, at once, and notes when it was asked and when it had answered.
 struct Scripted {
@@ -104,6 +104,7 @@ fn main() {
             since: Some("10m".to_owned()),
             role: "general-purpose".to_owned(),
             channel: Channel::Terminal,
+            writes: Writes::Off,
         };
         let (_, ended) = ask(&app, question, Arc::new(Unwatched), CancellationToken::new()).await.unwrap();
         assert!(matches!(ended, Ended::Reported(_)));

@@ -35,7 +35,6 @@ use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
-use warrant_kernel::policy::{Policy, PolicyText};
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
@@ -134,10 +133,10 @@ impl App {
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
-        let mut policies = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, &mut problems);
-        policies.extend(role_policies(&config));
-        let policy =
-            definitions.as_ref().and_then(|definitions| policy_of(&config, &policies, definitions, &mut problems));
+        let policies = policy::load::texts(&config, &mut problems);
+        let policy = definitions
+            .as_ref()
+            .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
             let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
             parts.registry(definitions, &mut problems)
@@ -208,18 +207,6 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
-/// The policy under which roles of the config read: what they see is in the config, what they may not is policy's.
-fn role_policies(config: &Config) -> Option<Found> {
-    let names = config.roles.keys().map(|role| format!("principal in Role::\"{role}\""));
-    let any = names.collect::<Vec<_>>().join(" || ");
-    let text = format!(
-        "@id(\"roles-of-the-config\")\n@reason(\"the config lets this role read\")\n\
-         permit (principal, action in Action::\"read\", resource)\nwhen {{ {any} }};\n"
-    );
-    let name = "[roles] of the config".to_owned();
-    (!config.roles.is_empty()).then_some(Found { name, text, is_builtin: true })
-}
-
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
 fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
@@ -248,20 +235,6 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
         }
     }
     Some(definitions)
-}
-
-fn policy_of(
-    config: &Config,
-    found: &[Found],
-    definitions: &Definitions,
-    problems: &mut Vec<String>,
-) -> Option<Policy> {
-    let texts: Vec<PolicyText<'_>> =
-        found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
-    let tools = definitions.iter().map(Definition::tool);
-    Policy::load(&texts, tools, &roles(config))
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
 }
 
 /// What tools are made of.

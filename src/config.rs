@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::event::Budgets;
 use warrant_kernel::domain::name::{PersonId, RoleName, ServiceName, SourceName, ToolName};
+use warrant_kernel::domain::run::Writes;
 use warrant_kernel::domain::time;
 use warrant_kernel::people::{People, Person};
 use warrant_toolbox::catalog::Catalog;
@@ -45,6 +46,7 @@ struct Document {
     policies: Directories,
     runbooks: Directories,
     redaction: RedactionSection,
+    writes: WritesSection,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -87,6 +89,12 @@ struct RedactionSection {
     secrets_env: Vec<String>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WritesSection {
+    allow: bool,
+}
+
 /// The checked config.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -118,6 +126,8 @@ pub struct Config {
     pub runbook_dirs: Vec<PathBuf>,
     /// Environment variables whose values are never shown.
     pub secrets_env: Vec<String>,
+    /// Whether every investigation may ask for writes.
+    pub writes: Writes,
 }
 
 /// What is wrong with the config.
@@ -237,6 +247,7 @@ impl Document {
             policy_dirs: self.policies.dirs,
             runbook_dirs: self.runbooks.dirs,
             secrets_env: self.redaction.secrets_env,
+            writes: if self.writes.allow { Writes::Allowed } else { Writes::Off },
         })
     }
 

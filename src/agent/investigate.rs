@@ -9,6 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::execute::Conduct;
+use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::record::Recorder;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::{Desk, carry_out};
@@ -132,6 +133,7 @@ impl Investigation<'_> {
             evidence: &self.trace,
             conduct: self.conduct,
             recorder: self,
+            gate: Gate::ReadsOnly,
             now: known.asked_at,
             cancel: &self.cancel,
         };

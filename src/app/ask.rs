@@ -10,7 +10,7 @@ use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 use warrant_kernel::domain::time::parse_time;
 use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Store;
@@ -38,6 +38,8 @@ pub struct Question {
     pub role: String,
     /// Where it is read.
     pub channel: Channel,
+    /// Whether it may ask for writes; where the config allows them to all, it may anyway.
+    pub writes: Writes,
 }
 
 /// How an investigation ended.
@@ -172,6 +174,7 @@ fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Reda
         requester: app.requester()?,
         role: app.role(&question.role)?,
         channel: question.channel,
+        writes: app.config.writes.or(question.writes),
         service,
         since,
         opened_at: now,

@@ -5,7 +5,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::name::SourceName;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 
 use super::fault::Fault;
 use super::{App, SystemClock, environment, policy, runbooks, tools};
@@ -46,7 +46,7 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         told(Tried::new("config", Err(warning.clone())));
     }
     told(store(app).await);
-    let checked = policy::check(app)?;
+    let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));
     let lint: Vec<String> = runbooks::lint(app).iter().map(ToString::to_string).collect();
@@ -160,6 +160,7 @@ async fn model(app: &App, name: &str, cancel: &CancellationToken) -> Result<Stri
         requester: app.requester().map_err(|fault| fault.to_string())?,
         role: app.role("explore").map_err(|fault| fault.to_string())?,
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

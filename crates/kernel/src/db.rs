@@ -1,6 +1,20 @@
 //! The SQLite database: opening it, and bringing its schema up to date.
 //!
 //! [`Database`] gives its pool to the modules of this crate only; nothing outside the kernel runs a statement on it.
+//! Approvals and the ledger are stored through [`storage`] alone.
+
+pub mod storage;
+
+pub(crate) mod sqlite;
+
+pub mod lease;
+
+mod ballast;
+
+mod present;
+
+#[cfg(test)]
+pub(crate) mod memory;
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +26,7 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
 /// Each step brings the schema from the version of its index to the next. Steps are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("db/0001_trace.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("db/0001_trace.sql"), include_str!("db/0002_ledger.sql")];
 
 /// Why the database can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -155,6 +169,27 @@ impl Database {
         Ok(())
     }
 
+    /// One connection more, for what must survive a power cut once it is written.
+    pub(crate) async fn durable(&self) -> Result<SqlitePool, DatabaseError> {
+        let options = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .create_if_missing(false)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(PATIENCE)
+            .foreign_keys(true)
+            // What is sealed is overwritten, not only let go.
+            .pragma("secure_delete", "ON");
+        SqlitePoolOptions::new()
+            .max_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+            .connect_with(options)
+            .await
+            .map_err(|source| DatabaseError::Open { path: self.path.clone(), source })
+    }
+
     pub(crate) fn pool(&self) -> &SqlitePool {
         &self.pool
     }
@@ -171,17 +206,20 @@ impl Database {
     }
 }
 
+/// The path of a file beside the store: its name with an ending more.
+pub(crate) fn beside(store: &Path, end: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
 /// The trace holds what logs and people said: nobody but the owner reads it. The file is made before SQLite opens it,
 /// since SQLite gives the files beside it (`-wal`, `-shm`) the mode that it finds.
 #[cfg(unix)]
 fn private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    let beside = ["-wal", "-shm", "-journal"].map(|end| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    });
+    let beside = ["-wal", "-shm", "-journal"].map(|end| beside(path, end));
     for path in std::iter::once(path).chain(beside.iter().map(PathBuf::as_path)) {
         match std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),

@@ -8,6 +8,12 @@ pub mod time;
 
 pub mod hex;
 
+pub mod digest;
+
+pub mod visible;
+
+pub mod in_force;
+
 pub mod tool;
 
 pub mod target;

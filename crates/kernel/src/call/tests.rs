@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
 use crate::call::execute::AtOnce;
+use crate::call::gate::Gate;
 use crate::call::record::Recorder;
 use crate::call::registry::Registry;
 use crate::call::tool::{Arguments, EvidencePage, EvidencePages, Problem, ReadError, ReadTool, Reading, Services};
@@ -27,7 +28,7 @@ use crate::domain::event::{Call, Caller};
 use crate::domain::name::{CallId, EvidenceId, RoleName, ServiceName};
 use crate::domain::output::Output;
 use crate::domain::result::{Origin, ToolResult};
-use crate::domain::run::{Channel, Requester, Run, Trigger};
+use crate::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use crate::domain::target::{Target, TargetKind};
 use crate::policy::{Policy, PolicyText};
 use crate::redact::{RedactionKey, Redactor};
@@ -192,6 +193,7 @@ impl Scene {
             evidence: &NoPages,
             conduct: &AtOnce,
             recorder: self.log.as_ref(),
+            gate: Gate::ReadsOnly,
             now: now(),
             cancel: &self.cancel,
         }
@@ -225,6 +227,7 @@ pub(in crate::call) fn run() -> Run {
         requester: Requester { person: "ann".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now(),
         opened_at: now(),

@@ -6,3 +6,18 @@ pub fn hex(bytes: &[u8]) -> String {
     let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()
 }
+
+/// The bytes that a text of lower-case hex stands for; none for any other text.
+#[must_use]
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let half = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|[high, low]| Some(half(*high)? << 4 | half(*low)?)).collect()
+}

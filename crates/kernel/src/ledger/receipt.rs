@@ -1,20 +1,36 @@
-//! The receipt for an intent that would survive a crash.
+//! The receipt for an intent: what a warrant is issued against.
 
-/// Proof that the intent of one write is durable. Only the ledger makes one.
-#[must_use]
+use crate::domain::digest::Digest;
+
+/// Proof that an intent is recorded so that it would survive a crash. Only the ledger makes one, once for each intent.
 #[derive(Debug)]
+#[must_use = "an intent that nothing follows stays open until somebody resolves it"]
 pub struct Receipt {
-    intent: u64,
+    seq: u64,
+    hash: Digest,
+    plan_digest: Option<String>,
 }
 
 impl Receipt {
-    /// For the intent with this number, once its record is durable.
-    pub(super) fn new(intent: u64) -> Self {
-        Self { intent }
+    pub(super) fn new(seq: u64, hash: Digest, plan_digest: Option<String>) -> Self {
+        Self { seq, hash, plan_digest }
     }
 
-    /// The number of the intent's record.
-    pub(crate) fn intent(&self) -> u64 {
-        self.intent
+    /// The number of the record.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The hash of the record.
+    #[must_use]
+    pub fn hash(&self) -> Digest {
+        self.hash
+    }
+
+    /// Of which plan: the field `plan_digest` of the intent.
+    #[must_use]
+    pub fn plan_digest(&self) -> Option<&str> {
+        self.plan_digest.as_deref()
     }
 }

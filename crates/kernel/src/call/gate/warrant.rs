@@ -15,9 +15,9 @@ pub struct Warrant {
 }
 
 impl Warrant {
-    /// For a plan whose intent would survive a crash from here on.
-    pub(in crate::call) fn issue(plan: Plan, receipt: Receipt) -> Self {
-        Self { plan, receipt }
+    /// For a plan whose intent would survive a crash from here on; none where the receipt is for another plan.
+    pub(in crate::call) fn issue(plan: Plan, receipt: Receipt) -> Option<Self> {
+        (receipt.plan_digest() == Some(plan.digest.as_str())).then_some(Self { plan, receipt })
     }
 
     /// What it permits.
@@ -29,7 +29,7 @@ impl Warrant {
     /// The ledger's record of the intent.
     #[must_use]
     pub fn intent(&self) -> u64 {
-        self.receipt.intent()
+        self.receipt.seq()
     }
 
     /// Uses it up.
