@@ -32,7 +32,7 @@ use crate::demo::part::spec::Role;
 use crate::demo::plan::{Change, Commit, DecoyTime, Plan};
 use crate::demo::repository::{Repository, RepositoryError};
 
-use catalog::{Git, Places, Restart};
+use catalog::{Git, Places, Restarting};
 use child::Part;
 use staff::{Parts, Staff};
 use customers::Customers;
@@ -189,7 +189,7 @@ impl Shop {
         let git = if repository.is_some() { Git::Present } else { Git::Missing };
         let files = plan.files.iter().map(|file| (file.role, file.path.clone())).collect();
         let nowhere = at("offline");
-        let restart = Restart { exe: options.exe.clone(), socket: at("shop.sock") };
+        let restart = Restarting { exe: options.exe.clone(), socket: at("shop.sock") };
         let mut places =
             Places { logs, config, overrides, run, restart, ca_file, nowhere, ports: BTreeMap::new(), files, git };
         let mut parts = Vec::new();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use warrant_kernel::domain::name::{Environment, NameError, ServiceName, SourceName};
+use warrant_toolbox::catalog::restart::Restart;
 use warrant_toolbox::catalog::service::{LogFiles, RepoPaths, Service, WorkspaceFiles};
 use warrant_toolbox::catalog::source::DirSource;
 
@@ -24,7 +25,7 @@ pub(super) struct Places {
     pub(super) overrides: PathBuf,
     /// Where services write their process ids.
     pub(super) run: PathBuf,
-    pub(super) restart: Restart,
+    pub(super) restart: Restarting,
     pub(super) ca_file: PathBuf,
     /// A directory that is not there, for sources that are taken down.
     pub(super) nowhere: PathBuf,
@@ -36,7 +37,7 @@ pub(super) struct Places {
 
 /// How services are restarted.
 #[derive(Debug, Clone)]
-pub(super) struct Restart {
+pub(super) struct Restarting {
     /// This program.
     pub(super) exe: PathBuf,
     /// Where the shop listens.
@@ -85,6 +86,17 @@ pub(super) fn overrides(role: Role) -> String {
 /// The file with the process id of a service.
 pub(super) fn pid_file(run: &Path, role: Role) -> PathBuf {
     run.join(format!("{role}.pid"))
+}
+
+fn restart_command(restart: &Restarting, role: Role) -> Vec<String> {
+    let words = [
+        restart.exe.display().to_string(),
+        "shop-restart".to_owned(),
+        "--socket".to_owned(),
+        restart.socket.display().to_string(),
+        role.as_str().to_owned(),
+    ];
+    words.to_vec()
 }
 
 /// The configuration as TOML. What is in `down` leads nowhere.
@@ -142,6 +154,11 @@ fn service(
         metrics_url: Some(format!("{scheme}://127.0.0.1:{metrics_port}/metrics")),
         health: vec![format!("{scheme}://127.0.0.1:{port}/healthz")],
         files: vec![WorkspaceFiles { workspace: shop.clone(), path: file.clone() }],
+        validate: Vec::new(),
+        restart: Some(Restart::Command {
+            argv: restart_command(&places.restart, role),
+            pid_file: pid_file(&places.run, role),
+        }),
         temp_files: vec![WorkspaceFiles { workspace: OVERRIDES.parse()?, path: overrides(role) }],
         changes: match places.git {
             Git::Present => vec![RepoPaths { repository: config.clone(), paths: vec![file] }],

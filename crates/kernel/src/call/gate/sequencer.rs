@@ -63,8 +63,8 @@ use kept::{Index, Kept};
 use shown::{Figures, Limits, Listed};
 use watch::Watch;
 
-pub(super) use grant::halt_of;
 pub(in crate::call) use grant::Granted;
+pub(super) use grant::halt_of;
 pub(super) use request::{Request, by_policy};
 
 /// What a sequencer is made of.
