@@ -21,6 +21,8 @@ pub mod policy;
 
 pub mod check;
 
+pub mod writes;
+
 pub mod sequencer;
 
 pub mod print;

@@ -41,6 +41,9 @@ pub trait WriteSide: Send + Sync {
 
     /// People at hand.
     fn approver(&self) -> &dyn Approver;
+
+    /// How far the ledger has come, signed: what an auditor holds a record against. None where it can't be told.
+    async fn checkpoint(&self) -> Option<String>;
 }
 
 /// There are no writes.
@@ -54,6 +57,10 @@ impl WriteSide for NoWrites {
 
     fn approver(&self) -> &dyn Approver {
         &Nobody
+    }
+
+    async fn checkpoint(&self) -> Option<String> {
+        None
     }
 }
 
@@ -132,7 +139,10 @@ impl Investigation<'_> {
             Asking::Allowed => self.account(&state, call).await,
         };
         let deed = account.as_ref().and_then(|account| self.notes.of(account.card.approval));
-        let written = told::written(state.run.writes, call, result, account.as_ref(), deed.as_ref());
+        let mut written = told::written(state.run.writes, call, result, account.as_ref(), deed.as_ref());
+        if let Some(proof) = &mut written.proof {
+            proof.checkpoint = self.writes.checkpoint().await;
+        }
         let follow_ups = deed.map(|deed| deed.follow_ups).unwrap_or_default();
         let answered = Answered::Write { result: Box::new(result.clone()), written: Box::new(written), follow_ups };
         self.trace.answer(call, answered, whole).await;

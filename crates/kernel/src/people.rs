@@ -72,6 +72,11 @@ impl People {
         Ok(Self(people))
     }
 
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&PersonId, &Person)> {
+        self.0.iter()
+    }
+
     /// The requester behind a user of this machine.
     ///
     /// # Errors
