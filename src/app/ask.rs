@@ -21,6 +21,7 @@ use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
+use crate::agent::writes::{NoWrites, Notes};
 
 /// Longest question; what is longer is a paste that belongs into a file.
 const QUESTION_CHARS: usize = 4_000;
@@ -103,7 +104,7 @@ pub(super) async fn carry_on(
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let investigation = Investigation { bench: &app.bench, redactor, model, trace, conduct: &scheduler, cancel };
+    let investigation = Investigation { bench: &app.bench, redactor, model, trace, scheduler: &scheduler, writes: &NoWrites, notes: Notes::default(), cancel };
     match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
         Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {

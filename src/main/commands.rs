@@ -11,6 +11,7 @@ use warrant::app::fault::{Fault, counted};
 use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
+use warrant::demo::shop::ask_for_restart;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report};
 use warrant_kernel::domain::run::{Channel, Trigger, Writes};
@@ -53,11 +54,19 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
             clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
             Ok(0)
         }
+        Command::ShopRestart(options) => {
+            ask_for_restart(options).await.map_err(|error| Fault::Failed(with_source(&error)))?;
+            Ok(0)
+        }
         Command::ShopPart(options) => {
             serve_part(options).await.map_err(|error| Fault::Failed(error.to_string()))?;
             Ok(0)
         }
     }
+}
+
+fn with_source(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
 /// A token that the first Ctrl-C fires; the second ends the process at once.

@@ -6,6 +6,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`shown`] | what it shows of itself |
+//! | [`account`] | what became of one call |
 //! | `watch` | time that never goes back |
 //! | `kept` | approvals as they are kept |
 //! | `records` | what the ledger is told |
@@ -17,6 +18,8 @@
 //! | `sweep` | what an earlier process left |
 
 pub mod shown;
+
+pub mod account;
 
 mod watch;
 
