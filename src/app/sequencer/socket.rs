@@ -75,7 +75,9 @@ pub enum SocketError {
 /// Where the socket of a store is.
 #[must_use]
 pub fn path_beside(store: &Path) -> PathBuf {
-    store.with_extension("sock")
+    let mut name = store.as_os_str().to_owned();
+    name.push(".sock");
+    PathBuf::from(name)
 }
 
 /// An open socket; it goes when this does.

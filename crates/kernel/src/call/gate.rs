@@ -95,11 +95,7 @@ pub(super) enum Pass<'a> {
     /// An allowed read.
     Read(Checked<'a>),
     /// A write with its warrant.
-    Write {
-        sequencer: &'a Sequencer,
-        granted: Box<Granted>,
-        timeout: Duration,
-    },
+    Write { sequencer: &'a Sequencer, granted: Box<Granted>, timeout: Duration },
 }
 
 /// How often people at hand are asked anew in one call because the world moved.

@@ -113,10 +113,7 @@ impl Registry {
     ///
     /// # Errors
     /// Every definition without code and code without definition.
-    pub fn new(
-        definitions: Definitions,
-        code: BTreeMap<ToolName, Code>,
-    ) -> Result<Self, Vec<RegistryError>> {
+    pub fn new(definitions: Definitions, code: BTreeMap<ToolName, Code>) -> Result<Self, Vec<RegistryError>> {
         let undefined = code.keys().filter(|name| definitions.get(name.as_str()).is_none());
         let mut errors: Vec<RegistryError> = undefined.map(|name| RegistryError::NoDefinition(name.clone())).collect();
         let names = definitions.iter().map(|definition| &definition.tool().name);

@@ -79,7 +79,8 @@ impl Deed {
             }
         }
         if !self.closed {
-            let note = "the ledger could not take the outcome; a person has to look before anything more is written there";
+            let note =
+                "the ledger could not take the outcome; a person has to look before anything more is written there";
             summary.insert("not_recorded".to_owned(), json!(note));
         }
         summary.append(&mut output.summary);

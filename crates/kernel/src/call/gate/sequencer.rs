@@ -15,6 +15,7 @@
 //! | `grant` | everything is checked again, then a warrant is issued |
 //! | `perform` | the write, its outcome, and the look after it |
 //! | `sweep` | what an earlier process left |
+//! | [`tokens`] | another proof of who somebody is |
 
 pub mod shown;
 
@@ -35,6 +36,8 @@ mod grant;
 mod perform;
 
 mod sweep;
+
+pub mod tokens;
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -60,8 +63,8 @@ use kept::{Index, Kept};
 use shown::{Figures, Limits, Listed};
 use watch::Watch;
 
-pub(super) use grant::halt_of;
 pub(in crate::call) use grant::Granted;
+pub(super) use grant::halt_of;
 pub(super) use request::{Request, by_policy};
 
 /// What a sequencer is made of.

@@ -74,11 +74,7 @@ impl Sequencer {
     ///
     /// # Errors
     /// Why nothing may be done. Where what would happen has changed, [`Halt::asks_anew`] is the approval in its place.
-    pub(in crate::call::gate) async fn grant(
-        &self,
-        id: ApprovalId,
-        seen: &[&ToolResult],
-    ) -> Result<Granted, Halt> {
+    pub(in crate::call::gate) async fn grant(&self, id: ApprovalId, seen: &[&ToolResult]) -> Result<Granted, Halt> {
         for _ in 0..TRIES {
             let (kept, now) = {
                 let _turn = self.turn.lock().await;
@@ -146,12 +142,7 @@ impl Sequencer {
     }
 
     /// Every word that counts, asked for anew and uncached.
-    async fn people_again(
-        &self,
-        approval: &Approval,
-        question: &Question<'_>,
-        now: Timestamp,
-    ) -> Result<Again, Halt> {
+    async fn people_again(&self, approval: &Approval, question: &Question<'_>, now: Timestamp) -> Result<Again, Halt> {
         if approval.plan.tier == Tier::Low {
             return Ok(Again::Same);
         }

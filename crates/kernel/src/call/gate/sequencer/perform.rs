@@ -214,13 +214,7 @@ impl Desk {
 }
 
 /// The tool does it, within its time. The plan is not cancelled once it has begun: half a write is worse than a whole one.
-async fn work(
-    code: &dyn WriteTool,
-    warrant: Warrant,
-    approval: &Approval,
-    timeout: Duration,
-    now: Timestamp,
-) -> Work {
+async fn work(code: &dyn WriteTool, warrant: Warrant, approval: &Approval, timeout: Duration, now: Timestamp) -> Work {
     let cancel = CancellationToken::new();
     let _ends_with_its_time = cancel.clone().drop_guard();
     let looking = Looking { now, run: &approval.plan.run, seen: &[], cancel: &cancel };
@@ -286,10 +280,7 @@ fn outcome(approval: &Approval, deed: &Deed) -> Entry {
 }
 
 /// A look of a tool, within its time; a tool that breaks down ends its call and nothing else.
-pub(super) async fn bounded<T>(
-    limit: Duration,
-    work: impl Future<Output = Result<T, WriteError>>,
-) -> Result<T, Halt> {
+pub(super) async fn bounded<T>(limit: Duration, work: impl Future<Output = Result<T, WriteError>>) -> Result<T, Halt> {
     let error = |code: ErrorCode, reason: &str, message: String| Halt::new(Status::Error, code, reason, message);
     match tokio::time::timeout(limit, unbroken(work)).await {
         Ok(Some(Ok(done))) => Ok(done),

@@ -74,13 +74,13 @@ impl Sequencer {
         let arguments = request.arguments.as_map();
         plan::fit(request.redactor, arguments, request.target).map_err(|unfit| invalid(&unfit))?;
         let tool = request.tool.about();
-        let key = plan::ask_key(&tool.name, request.target, arguments)
-            .map_err(|error| Halt::new(Status::Error, ErrorCode::InvalidArguments, "NOT_CANONICAL", error.to_string()))?;
+        let key = plan::ask_key(&tool.name, request.target, arguments).map_err(|error| {
+            Halt::new(Status::Error, ErrorCode::InvalidArguments, "NOT_CANONICAL", error.to_string())
+        })?;
         if let Some(id) = self.may_ask(request, &key).await? {
             return Ok(id);
         }
-        let looking =
-            Looking { now: request.now, run: request.run, seen: request.writes.seen, cancel: request.cancel };
+        let looking = Looking { now: request.now, run: request.run, seen: request.writes.seen, cancel: request.cancel };
         let Some(code) = request.tool.write_code() else {
             return Err(denied("NO_SUCH_TOOL", format!("`{}` is no write tool", tool.name)));
         };
@@ -205,7 +205,8 @@ impl Sequencer {
             return Err(denied("ESCALATED", message));
         }
         if asks >= self.limits.asks {
-            let message = format!("people were asked {asks} times in this investigation, which is as often as they may be");
+            let message =
+                format!("people were asked {asks} times in this investigation, which is as often as they may be");
             return Err(denied("ASKS_SPENT", message));
         }
         Ok(())
@@ -225,8 +226,9 @@ impl Sequencer {
         let key = PlanKey::of(&bytes);
         let tool = request.tool.about();
         let arguments = request.arguments.as_map().clone();
-        let digest = plan::digest(&key, &tool.name, tool.version, &arguments, request.target, &preview.bound)
-            .map_err(|error| Halt::new(Status::Error, ErrorCode::InvalidArguments, "NOT_CANONICAL", error.to_string()))?;
+        let digest = plan::digest(&key, &tool.name, tool.version, &arguments, request.target, &preview.bound).map_err(
+            |error| Halt::new(Status::Error, ErrorCode::InvalidArguments, "NOT_CANONICAL", error.to_string()),
+        )?;
         let plan = Plan {
             id: self.index().next(),
             run: request.run.clone(),
