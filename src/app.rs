@@ -9,8 +9,6 @@ pub mod fault;
 
 pub mod files;
 
-mod named;
-
 pub mod ask;
 
 pub mod tools;
@@ -39,16 +37,17 @@ use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
-use warrant_kernel::policy::{Policy, PolicyText};
+use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::process::{Program, users};
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
@@ -134,14 +133,14 @@ impl App {
         });
         let clients = Arc::new(clients);
         let mut warnings = Vec::new();
-        let workspaces = workspaces(&config, &mut warnings);
+        let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
-        let mut policies = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, &mut problems);
-        policies.extend(role_policies(&config));
-        let policy =
-            definitions.as_ref().and_then(|definitions| policy_of(&config, &policies, definitions, &mut problems));
+        let policies = policy::load::texts(&config, &mut problems);
+        let policy = definitions
+            .as_ref()
+            .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
             let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
             parts.registry(definitions, &mut problems)
@@ -183,9 +182,11 @@ impl App {
     ///
     /// # Errors
     /// [`Fault::Usage`] where their user name can't be a person's.
-    pub fn requester(&self) -> Result<Requester, Fault> {
-        let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
+    pub async fn requester(&self) -> Result<Requester, Fault> {
+        let uid = users::current();
+        let name = users::name(uid).await;
+        let user = User { uid, name: name.as_deref() };
+        self.config.people.requester(user).map_err(|error| Fault::Usage(error.to_string()))
     }
 
     /// A role by its name.
@@ -212,24 +213,17 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
-/// The policy under which roles of the config work: what they see is in the config, what they may not is policy's.
-fn role_policies(config: &Config) -> Option<Found> {
-    let names = config.roles.keys().map(|role| format!("principal in Role::\"{role}\""));
-    let any = names.collect::<Vec<_>>().join(" || ");
-    let text = format!(
-        "@id(\"roles-of-the-config\")\n@reason(\"the config lets this role use its tools\")\n\
-         permit (principal, action in [Action::\"read\", Action::\"write\"], resource)\nwhen {{ {any} }};\n"
-    );
-    let name = "[roles] of the config".to_owned();
-    (!config.roles.is_empty()).then_some(Found { name, text, is_builtin: true })
-}
-
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
-fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
+fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
-    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
+        problems.extend(errors.iter().map(ToString::to_string));
+        Belongings::default()
+    });
+    let sources = &config.catalog.sources().workspaces;
+    let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
 }
@@ -252,21 +246,6 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
         }
     }
     Some(definitions)
-}
-
-fn policy_of(
-    config: &Config,
-    found: &[Found],
-    definitions: &Definitions,
-    problems: &mut Vec<String>,
-) -> Option<Policy> {
-    let texts: Vec<PolicyText<'_>> =
-        found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
-    let missing = named::missing(definitions.iter().map(Definition::tool));
-    let tools = definitions.iter().map(Definition::tool).chain(&missing);
-    Policy::load(&texts, tools, &roles(config))
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
 }
 
 /// What tools are made of.

@@ -46,7 +46,7 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         told(Tried::new("config", Err(warning.clone())));
     }
     told(store(app).await);
-    let checked = policy::check(app)?;
+    let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));
     let lint: Vec<String> = runbooks::lint(app).iter().map(ToString::to_string).collect();
@@ -157,7 +157,7 @@ async fn model(app: &App, name: &str, cancel: &CancellationToken) -> Result<Stri
     let run = Run {
         investigation: "command-line".parse().map_err(|error| format!("{error}"))?,
         trigger: Trigger::Question { text: "warrant check".to_owned() },
-        requester: app.requester().map_err(|fault| fault.to_string())?,
+        requester: app.requester().await.map_err(|fault| fault.to_string())?,
         role: app.role("explore").map_err(|fault| fault.to_string())?,
         channel: Channel::Command,
         writes: Writes::Off,

@@ -8,6 +8,8 @@ use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
+use crate::policy::PolicyCommand;
+
 /// Investigates incidents. Reads are fast. Writes need a warrant.
 #[derive(Debug, Parser)]
 #[command(
@@ -219,36 +221,6 @@ pub enum InvestigationsCommand {
     Replay {
         /// Its id, or the first or last characters of it.
         id: String,
-        #[command(flatten)]
-        json: Json,
-    },
-}
-
-/// `warrant policy`.
-#[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Load all policies strictly and run their tests.
-    Check(Json),
-    /// Say what policy would decide on a call, and which policies decide it.
-    #[command(after_help = "\
-Example:
-  warrant policy explain read_file --args '{\"path\": \"etc/app.toml\"}' \\
-    --person alice --group oncall")]
-    Explain {
-        /// The tool.
-        tool: String,
-        /// Its arguments as a JSON object.
-        #[arg(long, default_value = "{}", value_name = "JSON")]
-        args: String,
-        /// The role that would call it.
-        #[arg(long, default_value = "general-purpose")]
-        role: String,
-        /// The person on whose behalf; you, where none is named.
-        #[arg(long)]
-        person: Option<String>,
-        /// A group that the person is in. May be repeated.
-        #[arg(long = "group", requires = "person")]
-        groups: Vec<String>,
         #[command(flatten)]
         json: Json,
     },

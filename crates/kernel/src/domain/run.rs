@@ -77,6 +77,15 @@ pub enum Writes {
 }
 
 impl Writes {
+    /// Allowed where either allows them: the config to all, or a question to itself.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Off, Self::Off) => Self::Off,
+            (Self::Allowed, _) | (_, Self::Allowed) => Self::Allowed,
+        }
+    }
+
     /// What stands where a run does not say: runs of before there were writes.
     fn off() -> Self {
         Self::Off

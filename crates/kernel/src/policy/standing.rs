@@ -69,7 +69,7 @@ impl Verb {
 
     /// Whether it is about one write, and not about Warrant as a whole.
     #[must_use]
-    pub(super) fn is_about_a_write(self) -> bool {
+    pub fn is_about_a_write(self) -> bool {
         match self {
             Self::Approve
             | Self::Deny
