@@ -23,6 +23,10 @@ pub mod check;
 
 pub mod sequencer;
 
+pub mod approvals;
+
+pub mod audit;
+
 pub mod print;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -157,7 +161,7 @@ impl App {
         let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
-                let bench = Bench { registry, catalog, library, policy };
+                let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
                 Ok(Self { config, bench, redactor, clients, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),

@@ -41,13 +41,13 @@ const FAILURES: usize = 2;
 /// What investigations share.
 pub struct Bench {
     /// The tools.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// The services.
     pub catalog: Arc<Catalog>,
     /// The runbooks.
     pub library: Arc<Library>,
     /// Who may do what.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
 }
 
 /// One investigation, ready to run.

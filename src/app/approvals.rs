@@ -16,7 +16,7 @@ use warrant_kernel::domain::plan::ApprovalId;
 
 use super::fault::Fault;
 use super::sequencer::line::{Line, seen};
-use super::sequencer::wire::{Ask, Counted, Overview, Shown, Then};
+use super::sequencer::wire::{Ask, Counted, Overview, Seen, Shown, Then};
 use super::{App, SystemClock};
 use crate::chat::terminal::approver::talk::{Talk, Talked};
 use crate::chat::terminal::keyboard::Stdin;
@@ -37,6 +37,15 @@ pub enum Confirmation {
     Asked,
     /// They name the plan by the beginning of its digest.
     Digest(String),
+}
+
+/// What is done to all writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// None happens any more.
+    Stop,
+    /// They happen again.
+    Lift,
 }
 
 /// What came of an approval, as far as this command saw.
@@ -95,7 +104,7 @@ pub async fn show(app: &App, approval: ApprovalId) -> Result<Card, Fault> {
 /// [`Fault::Usage`] where it can't be approved like this; [`Fault::Refused`] where the vote does not count.
 pub async fn approve(app: &App, approval: ApprovalId, how: &Confirmation) -> Result<Outcome, Fault> {
     let line = Line::open(app).await?;
-    let ended = decide(&line, approval, how, Ask::approve).await;
+    let ended = decide(&line, approval, how, |seen| Ask::Approve { seen }).await;
     line.end().await;
     ended
 }
@@ -115,7 +124,7 @@ async fn decide(
     line: &Line<'_>,
     approval: ApprovalId,
     how: &Confirmation,
-    ask: impl FnOnce(super::sequencer::wire::Seen) -> Ask,
+    ask: impl FnOnce(Seen) -> Ask,
 ) -> Result<Outcome, Fault> {
     let shown: Shown = line.ask(Ask::Show { approval }).await?;
     let then = match how {
@@ -162,13 +171,8 @@ async fn talk(line: &Line<'_>, card: &Card) -> Result<Option<Then>, Fault> {
     let screen = Progress::new(stderr, paint, columns());
     let mut keyboard = Stdin::new();
     let booth = line.booth(card.approval).await?;
-    let talk = Talk {
-        held: screen.hold(),
-        keyboard: &mut keyboard,
-        booth: &booth,
-        clock: &SystemClock,
-        rows: pager::rows(),
-    };
+    let talk =
+        Talk { held: screen.hold(), keyboard: &mut keyboard, booth: &booth, clock: &SystemClock, rows: pager::rows() };
     match talk.about(card.clone()).await {
         Talked::Decided | Talked::LeftOpen => Ok(booth.then()),
     }
@@ -243,9 +247,13 @@ pub async fn review(app: &App, approval: ApprovalId, note: &str) -> Result<(), F
 ///
 /// # Errors
 /// [`Fault::Refused`].
-pub async fn stop_writes(app: &App, lift: bool, reason: &str) -> Result<(), Fault> {
+pub async fn stop_writes(app: &App, switch: Switch, reason: &str) -> Result<(), Fault> {
     let reason = reason.to_owned();
-    once(app, if lift { Ask::Lift { reason } } else { Ask::Stop { reason } }).await
+    let ask = match switch {
+        Switch::Stop => Ask::Stop { reason },
+        Switch::Lift => Ask::Lift { reason },
+    };
+    once(app, ask).await
 }
 
 /// Says what became of a write whose outcome is not known.

@@ -8,6 +8,8 @@
 //! | [`frame`] | lines of JSON, bounded |
 //! | [`socket`] | the Unix socket, both ends |
 //! | [`office`] | answers, in the name of whom the kernel or a token tells |
+//! | [`hold`] | takes the lease, and what goes with it |
+//! | [`line`] | the way of a command to whoever holds it |
 
 pub mod wire;
 
@@ -16,3 +18,7 @@ pub mod frame;
 pub mod socket;
 
 pub mod office;
+
+pub mod hold;
+
+pub mod line;

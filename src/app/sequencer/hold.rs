@@ -3,6 +3,7 @@
 //! What an earlier process left is looked after first. Then others may ask at the socket, approvals expire when their time
 //! is up, and checkpoints leave.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,9 @@ use warrant_kernel::db::lease::Lease;
 use warrant_kernel::ledger::Ledger;
 use warrant_kernel::ledger::error::LedgerError;
 use warrant_kernel::ledger::publish::Publisher;
+use warrant_kernel::ledger::record::RecordKind;
+use warrant_kernel::people::User;
+use warrant_toolbox::tools::process::users;
 
 use super::office::{self, Office, Users};
 use super::socket::{Socket, SocketError, path_beside};
@@ -51,21 +55,23 @@ impl Hold {
         let options = audit::options(app);
         let random = Arc::clone(&options.random);
         let ledger = Ledger::open(&database, lease, options).await?;
-        app.in_force(&ledger).await?;
+        in_force(app, &ledger).await?;
         let parts = sequencer::Parts {
             ledger: ledger.clone(),
             registry: Arc::clone(&app.bench.registry),
             policy: Arc::clone(&app.bench.policy),
-            directory: app.directory(),
+            directory: Arc::new(app.config.people.clone()),
             redactor: app.redactor.clone(),
             clock: Arc::new(SystemClock),
             random,
             limits: Limits::standard(),
         };
-        let unopened = |objection: warrant_kernel::call::gate::objection::Objection| Fault::Failed(objection.to_string());
+        let unopened =
+            |objection: warrant_kernel::call::gate::objection::Objection| Fault::Failed(objection.to_string());
         let sequencer = Arc::new(Sequencer::open(parts).await.map_err(unopened)?);
         let swept = sequencer.sweep().await.map_err(unopened)?;
-        let owner = std::fs::metadata(store).map_err(|error| Fault::Failed(format!("can't look at the store: {error}")))?;
+        let owner =
+            std::fs::metadata(store).map_err(|error| Fault::Failed(format!("can't look at the store: {error}")))?;
         let office = Office::new(office::Parts {
             sequencer: Arc::clone(&sequencer),
             users: users(app),
@@ -138,10 +144,27 @@ impl Hold {
     }
 }
 
+/// What is in force from here on is kept for ever.
+async fn in_force(app: &App, ledger: &Ledger) -> Result<(), Fault> {
+    let people = app.config.people.in_force();
+    let policies = app.bench.policy.in_force();
+    let policies = BTreeMap::from([("policies".to_owned(), policies.text().to_owned())]);
+    ledger.in_force(RecordKind::PolicyLoaded, &policies).await?;
+    let people = BTreeMap::from([("people".to_owned(), people.text().to_owned())]);
+    Ok(ledger.in_force(RecordKind::PeopleChanged, &people).await?)
+}
+
 /// Whom the config takes the users of this machine for.
 fn users(app: &App) -> Users {
-    let people = app.config.people.clone();
-    Arc::new(move |uid| people.of_uid(uid).cloned())
+    let people = Arc::new(app.config.people.clone());
+    Arc::new(move |uid| {
+        let people = Arc::clone(&people);
+        Box::pin(async move {
+            let name = users::name(uid).await;
+            // Whom two persons claim is nobody: it could be either.
+            people.person(User { uid, name: name.as_deref() }).ok().cloned()
+        })
+    })
 }
 
 pub(super) fn socket_fault(error: SocketError) -> Fault {

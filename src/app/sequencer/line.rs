@@ -15,6 +15,7 @@ use warrant_kernel::db::lease::LeaseError;
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
 use warrant_kernel::ledger::error::LedgerError;
+use warrant_toolbox::tools::process::users;
 
 use super::hold::{Hold, socket_fault};
 use super::socket::{self, Peer};
@@ -73,11 +74,12 @@ impl<'a> Line<'a> {
     pub async fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, Fault> {
         let answer = match &self.here {
             Some(hold) => {
-                let peer = Peer { uid: rustix::process::geteuid().as_raw() };
+                let peer = Peer { uid: users::current() };
                 hold.office().answer(peer, self.token.clone(), ask).await
             }
             None => {
-                let answer = socket::ask(&self.app.config.store, self.token.clone(), ask).await.map_err(socket_fault)?;
+                let answer =
+                    socket::ask(&self.app.config.store, self.token.clone(), ask).await.map_err(socket_fault)?;
                 answer.ok_or_else(|| {
                     Fault::Failed("the process that decided on writes has ended meanwhile; try again".to_owned())
                 })?
@@ -106,7 +108,8 @@ impl<'a> Line<'a> {
 }
 
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
-    serde_json::from_value(value).map_err(|error| Fault::Failed(format!("the sequencer's answer can't be read: {error}")))
+    serde_json::from_value(value)
+        .map_err(|error| Fault::Failed(format!("the sequencer's answer can't be read: {error}")))
 }
 
 /// What a person saw of a card.

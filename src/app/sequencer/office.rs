@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use tokio_util::task::TaskTracker;
 use warrant_kernel::call::gate::approval::{State, Tally};
@@ -21,7 +22,7 @@ use super::wire::{Answer, Ask, Counted, Overview, Refused, Seen, Shown, Then};
 use crate::chat::terminal::approver::Attended;
 
 /// Whom the config takes a user of this machine for.
-pub type Users = Arc<dyn Fn(u32) -> Option<PersonId> + Send + Sync>;
+pub type Users = Arc<dyn Fn(u32) -> BoxFuture<'static, Option<PersonId>> + Send + Sync>;
 
 /// What an office is made of.
 pub struct Parts {
@@ -80,7 +81,7 @@ impl Office {
                 let issuer = self.issuer(peer, token).await?;
                 return self.tokens(&issuer, ask).await;
             }
-            Ask::List | Ask::Show { .. } if token.is_none() && self.is_operator(peer) => None,
+            Ask::List | Ask::Show { .. } if token.is_none() && self.is_operator(peer).await => None,
             _ => Some(self.claimant(peer, token).await?),
         };
         let Some(by) = by else { return self.look(ask).await };
@@ -100,12 +101,8 @@ impl Office {
             Ask::Deny { seen, reason } => {
                 done(&sequencer.deny(seen.approval, &claim(by, &seen), &reason).await.map_err(refused)?)
             }
-            Ask::Revoke { approval, reason } => {
-                done(&sequencer.revoke(approval, &by, &reason).await.map_err(refused)?)
-            }
-            Ask::Reopen { approval, reason } => {
-                done(&sequencer.reopen(approval, &by, &reason).await.map_err(refused)?)
-            }
+            Ask::Revoke { approval, reason } => done(&sequencer.revoke(approval, &by, &reason).await.map_err(refused)?),
+            Ask::Reopen { approval, reason } => done(&sequencer.reopen(approval, &by, &reason).await.map_err(refused)?),
             Ask::Review { approval, note } => done(&sequencer.review(approval, &by, &note).await.map_err(refused)?),
             Ask::Stop { reason } => done(&sequencer.stop_writes(&by, &reason).await.map_err(refused)?),
             Ask::Lift { reason } => done(&sequencer.lift_stop(&by, &reason).await.map_err(refused)?),
@@ -147,13 +144,16 @@ impl Office {
     /// unless the config says so. A user who is somebody answers for nobody else, so no user gives two votes; persons who
     /// share one that is nobody's have a token each.
     async fn claimant(&self, peer: Peer, token: Option<&str>) -> Result<Claimant, Refused> {
-        let user = (self.parts.users)(peer.uid);
+        let user = (self.parts.users)(peer.uid).await;
         if let Some(token) = token {
             let by = self.parts.sequencer.bearer(token).await.map_err(refused)?;
             return match user {
                 Some(own) if own != by.person => Err(Refused::new(
                     "OTHER_PERSON",
-                    format!("that is a token of `{}`, and this user of the machine is `{own}`; use one's own user", by.person),
+                    format!(
+                        "that is a token of `{}`, and this user of the machine is `{own}`; use one's own user",
+                        by.person
+                    ),
                 )),
                 Some(_) | None => Ok(by),
             };
@@ -172,7 +172,7 @@ impl Office {
     }
 
     async fn issuer(&self, peer: Peer, token: Option<&str>) -> Result<Issuer, Refused> {
-        if token.is_none() && self.is_operator(peer) {
+        if token.is_none() && self.is_operator(peer).await {
             return Ok(Issuer::Operator(peer.uid));
         }
         Ok(Issuer::Person(self.claimant(peer, token).await?))
@@ -180,8 +180,8 @@ impl Office {
 
     /// Whether the peer is the user whom the store belongs to, or root, and nobody whom the config names: who votes as a
     /// person never holds tokens of others.
-    fn is_operator(&self, peer: Peer) -> bool {
-        (peer.uid == self.parts.owner || peer.uid == 0) && (self.parts.users)(peer.uid).is_none()
+    async fn is_operator(&self, peer: Peer) -> bool {
+        (peer.uid == self.parts.owner || peer.uid == 0) && (self.parts.users)(peer.uid).await.is_none()
     }
 
     /// What a vote came to; what nobody waits for is carried out here.

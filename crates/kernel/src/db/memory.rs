@@ -233,13 +233,13 @@ impl Storage for Memory {
                     .collect(),
                 Find::OpenIntents => {
                     let closes = |row: &&Row| ["outcome", "resolved"].contains(&row.kind.as_str());
-                    let closed = disk.logs.get(&log).into_iter().flatten().filter(closes);
-                    let closed: Vec<&str> = closed
+                    let done: Vec<&str> = (disk.logs.get(&log).into_iter().flatten())
+                        .filter(closes)
                         .flat_map(|row| &row.openings)
                         .filter(|it| it.field == "about")
                         .map(|it| it.value.as_str())
                         .collect();
-                    let open = |row: &&Row| row.kind == "intent" && !closed.contains(&row.seq.to_string().as_str());
+                    let open = |row: &&Row| row.kind == "intent" && !done.contains(&row.seq.to_string().as_str());
                     rows.filter(open).cloned().collect()
                 }
                 Find::Kinds { kinds, before, most } => rows

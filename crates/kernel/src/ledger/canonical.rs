@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use crate::domain::hex::hex;
+
 /// The largest whole number that a double holds exactly, as every smaller one.
 const EXACT: u64 = (1 << 53) - 1;
 
@@ -87,8 +89,13 @@ pub(super) fn quote(to: &mut String, text: &str) {
             '\t' => to.push_str("\\t"),
             '\u{8}' => to.push_str("\\b"),
             '\u{c}' => to.push_str("\\f"),
-            c if u32::from(c) < 0x20 => to.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => to.push(c),
+            c => match u8::try_from(c) {
+                Ok(byte @ 0..0x20) => {
+                    to.push_str("\\u00");
+                    to.push_str(&hex(&[byte]));
+                }
+                Ok(_) | Err(_) => to.push(c),
+            },
         }
     }
     to.push('"');

@@ -225,7 +225,11 @@ impl Record {
         quote(&mut text, &self.kind);
         text.push_str(",\"prev\":\"");
         text.push_str(&hex(self.prev.as_bytes()));
-        text.push_str(&format!("\",\"schema\":{SCHEMA},\"seq\":{},\"time\":", self.seq));
+        text.push_str("\",\"schema\":");
+        text.push_str(&SCHEMA.to_string());
+        text.push_str(",\"seq\":");
+        text.push_str(&self.seq.to_string());
+        text.push_str(",\"time\":");
         quote(&mut text, &self.at);
         text.push('}');
         text.into_bytes()

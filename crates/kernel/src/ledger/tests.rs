@@ -29,11 +29,9 @@ use super::verify::{Verified, Verifier};
 use super::{Ledger, Options};
 
 /// A clock that goes on by a second each time it is read.
-pub(super) fn clock() -> (Arc<AtomicI64>, super::Now) {
-    let seconds = Arc::new(AtomicI64::new(1_800_000_000));
-    let reads = Arc::clone(&seconds);
-    let now = move || Timestamp::from_second(reads.fetch_add(1, Ordering::Relaxed)).unwrap();
-    (seconds, Arc::new(now))
+pub(super) fn clock(begins: i64) -> super::Now {
+    let seconds = AtomicI64::new(begins);
+    Arc::new(move || Timestamp::from_second(seconds.fetch_add(1, Ordering::Relaxed)).unwrap())
 }
 
 /// Options with a key in `directory`, and bytes that are the same in every run.
@@ -41,7 +39,7 @@ pub(super) fn options(directory: &Path) -> Options {
     let drawn = AtomicU64::new(0);
     Options {
         key: directory.join("ledger.key"),
-        now: clock().1,
+        now: clock(1_800_000_000),
         random: Arc::new(move |bytes| {
             for byte in bytes.chunks_mut(8) {
                 let next = drawn.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
@@ -59,11 +57,11 @@ pub(super) fn options(directory: &Path) -> Options {
 pub(super) struct Bench {
     pub(super) ledger: Ledger,
     pub(super) memory: Arc<Memory>,
-    pub(super) directory: tempfile::TempDir,
+    pub(super) directory: Arc<tempfile::TempDir>,
 }
 
 pub(super) async fn bench() -> Bench {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = Arc::new(tempfile::tempdir().unwrap());
     let memory = Arc::new(Memory::default());
     let ledger = Ledger::over(memory.clone(), None, options(directory.path())).await.unwrap();
     Bench { ledger, memory, directory }
@@ -72,10 +70,10 @@ pub(super) async fn bench() -> Bench {
 impl Bench {
     /// The same after a restart of the process.
     pub(super) async fn restarted(&self) -> Result<Self, LedgerError> {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::copy(self.directory.path().join("ledger.key"), directory.path().join("ledger.key")).unwrap();
+        let directory = Arc::clone(&self.directory);
         let memory = Arc::new(self.memory.restarted());
-        let ledger = Ledger::over(memory.clone(), None, options(directory.path())).await?;
+        let options = Options { now: clock(1_800_001_000), ..options(directory.path()) };
+        let ledger = Ledger::over(memory.clone(), None, options).await?;
         Ok(Self { ledger, memory, directory })
     }
 

@@ -3,7 +3,7 @@
 //! [`Verifier::step`] takes every record in order; [`Verifier::finish`] says all that is wrong. The log alone shows a
 //! record that does not fit; a cut end, an old copy, a fork and a history written anew show against a kept checkpoint only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -73,7 +73,7 @@ pub struct Verifier {
     /// The tree at the last checkpoint that stands in the log.
     behind: Tree,
     checkpoints: u64,
-    missing: BTreeMap<(u64, String), ()>,
+    missing: BTreeSet<(u64, String)>,
     sealed: BTreeSet<(u64, String)>,
     findings: Vec<Finding>,
     more: u64,
@@ -92,7 +92,7 @@ impl Verifier {
             leaves: Vec::new(),
             behind: Tree::default(),
             checkpoints: 0,
-            missing: BTreeMap::new(),
+            missing: BTreeSet::new(),
             sealed: BTreeSet::new(),
             findings: Vec::new(),
             more: 0,
@@ -126,7 +126,7 @@ impl Verifier {
         match chain.step(row) {
             Err(what) => self.found(seq, seq + 1, what),
             Ok(proved) => {
-                self.missing.extend(proved.missing.into_iter().map(|field| ((seq, field), ())));
+                self.missing.extend(proved.missing.into_iter().map(|field| (seq, field)));
                 if begins {
                     self.begin(row);
                 }
@@ -230,7 +230,7 @@ impl Verifier {
     pub fn finish(mut self) -> Verified {
         let size = self.leaves.len() as u64;
         let root = self.chain.as_ref().map_or_else(|| Tree::default().root(), |chain| chain.tree().root());
-        for ((seq, field), ()) in std::mem::take(&mut self.missing) {
+        for (seq, field) in std::mem::take(&mut self.missing) {
             if !self.sealed.contains(&(seq, field.clone())) {
                 self.found(seq, seq + 1, format!("its value of `{field}` is missing, and nobody sealed it"));
             }

@@ -164,8 +164,7 @@ impl Sequencer {
 
     async fn keep_token(&self, token: &Token, revision: u64, what: &str, by: &Issuer) -> Result<(), Objection> {
         let body = serde_json::to_value(token).map_err(|error| Objection::Ledger(error.to_string()))?;
-        let write =
-            DocumentWrite { kind: DocumentKind::Token, id: token.id.clone(), expect_revision: revision, body };
+        let write = DocumentWrite { kind: DocumentKind::Token, id: token.id.clone(), expect_revision: revision, body };
         let entry = Entry::new(RecordKind::PeopleChanged)
             .with("what", what)
             .with("token", token.id.as_str())
