@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
-use warrant_kernel::call::registry::{Code, Registry};
+use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::tool::{Clock, ReadTool};
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
@@ -271,9 +271,7 @@ impl Parts<'_> {
                 }
             }
         }
-        Registry::new(definitions, code.into_iter().map(|(name, code)| (name, Code::Read(code))).collect())
-            .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-            .ok()
+        Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
     }
 
     fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {

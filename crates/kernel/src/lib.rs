@@ -13,7 +13,6 @@
 //! | 1 | [`policy`] | asks Cedar who may do what |
 //! | 1 | [`db`] | the SQLite pools and migrations |
 //! | 2 | [`store`] | events and blobs of an investigation |
-//! | 2 | [`ledger`] | the permanent record of writes |
 //! | 3 | [`call`] | one tool call, in seven stages |
 
 pub mod domain;
