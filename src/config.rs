@@ -6,6 +6,8 @@ pub mod place;
 
 pub mod ledger;
 
+pub mod people;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

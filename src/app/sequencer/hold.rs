@@ -27,6 +27,7 @@ use crate::app::audit::{self, publish::publishers};
 use crate::app::fault::Fault;
 use crate::app::{App, SystemClock};
 use crate::chat::terminal::approver::Attended;
+use crate::config::people::ConfigPeople;
 
 /// How often it is looked whether the time of an approval is up.
 const EXPIRY: Duration = Duration::from_secs(15);
@@ -60,7 +61,7 @@ impl Hold {
             ledger: ledger.clone(),
             registry: Arc::clone(&app.bench.registry),
             policy: Arc::clone(&app.bench.policy),
-            directory: Arc::new(app.config.people.clone()),
+            directory: Arc::new(ConfigPeople::new(app.config.path.clone())),
             redactor: app.redactor.clone(),
             clock: Arc::new(SystemClock),
             random,
@@ -154,15 +155,15 @@ async fn in_force(app: &App, ledger: &Ledger) -> Result<(), Fault> {
     Ok(ledger.in_force(RecordKind::PeopleChanged, &people).await?)
 }
 
-/// Whom the config takes the users of this machine for.
+/// Whom the config takes the users of this machine for, as it says now.
 fn users(app: &App) -> Users {
-    let people = Arc::new(app.config.people.clone());
+    let people = ConfigPeople::new(app.config.path.clone());
     Arc::new(move |uid| {
-        let people = Arc::clone(&people);
+        let people = people.clone();
         Box::pin(async move {
             let name = users::name(uid).await;
-            // Whom two persons claim is nobody: it could be either.
-            people.person(User { uid, name: name.as_deref() }).ok().cloned()
+            // Whom two persons claim is nobody, since it could be either; so is everybody where the config can't be read.
+            people.now().await.ok()?.person(User { uid, name: name.as_deref() }).ok().cloned()
         })
     })
 }
