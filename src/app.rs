@@ -27,6 +27,8 @@ pub mod writes;
 
 pub mod sequencer;
 
+pub mod approvals;
+
 pub mod print;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -65,7 +65,7 @@ impl Reading {
     /// # Errors
     /// [`Fault::Ledger`].
     pub async fn look(&self, app: &App, kind: RecordKind, what: &[(&'static str, Value)]) -> Result<(), Fault> {
-        let person = app.requester()?.person;
+        let person = app.requester().await?.person;
         Ok(self.archive.look(kind, &person, what, &options(app)).await?)
     }
 
@@ -94,8 +94,8 @@ where
 }
 
 /// The person at this terminal, for a record.
-fn consent(app: &App) -> Result<Consent, Fault> {
-    let person = app.requester()?.person;
+async fn consent(app: &App) -> Result<Consent, Fault> {
+    let person = app.requester().await?.person;
     Ok(Consent { person, proved: "user of this machine".to_owned() })
 }
 
@@ -104,7 +104,7 @@ fn consent(app: &App) -> Result<Consent, Fault> {
 /// # Errors
 /// [`Fault::Ledger`]; another process that writes to the ledger among them.
 pub async fn rotate_key(app: &App) -> Result<String, Fault> {
-    let by = consent(app)?;
+    let by = consent(app).await?;
     writing(app, async |ledger| ledger.rotate_key(&by).await).await.map(|key| key.to_string())
 }
 
@@ -113,7 +113,7 @@ pub async fn rotate_key(app: &App) -> Result<String, Fault> {
 /// # Errors
 /// [`Fault::Ledger`].
 pub async fn seal(app: &App, sealing: &Sealing) -> Result<Sealed, Fault> {
-    let by = consent(app)?;
+    let by = consent(app).await?;
     writing(app, async |ledger| ledger.seal(sealing, &by).await).await
 }
 
