@@ -11,10 +11,12 @@ use warrant::app::fault::{Fault, counted};
 use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
+use warrant::demo::shop::ask_for_restart;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report};
 use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
+use crate::audit;
 use crate::policy;
 
 use crate::flags::{AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
@@ -46,9 +48,14 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
         Command::Tools(command) => tools_command(&open(None)?, command).await,
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
         Command::Investigations(command) => investigations_command(&open(None)?, command).await,
-        Command::Policy(command) => policy::run(&open(None)?, command),
+        Command::Policy(command) => policy::run(&open(None)?, command).await,
+        Command::Audit(command) => audit::run(|| open(None), command).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
+            Ok(0)
+        }
+        Command::ShopRestart(options) => {
+            ask_for_restart(options).await.map_err(|error| Fault::Failed(with_source(&error)))?;
             Ok(0)
         }
         Command::ShopPart(options) => {
@@ -56,6 +63,10 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
             Ok(0)
         }
     }
+}
+
+fn with_source(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
 /// A token that the first Ctrl-C fires; the second ends the process at once.
