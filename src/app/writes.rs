@@ -53,7 +53,10 @@ impl Opened {
         let sequencer = Sequencer::open(parts).await.map_err(|error| failed(&error))?;
         let swept = sequencer.sweep().await.map_err(|error| failed(&error))?;
         for (approval, state) in &swept.orphans {
-            tracing::warn!("the outcome of {approval} was lost with an earlier process; it stands at: {}", state.as_str());
+            tracing::warn!(
+                "the outcome of {approval} was lost with an earlier process; it stands at: {}",
+                state.as_str()
+            );
         }
         Ok(Self { sequencer: Arc::new(sequencer), swept, ledger, database })
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use warrant_kernel::call::gate::directory::{Directory, DirectoryError, Freshness, Standing};
 use warrant_kernel::domain::name::PersonId;
+use warrant_kernel::people::directory::{Directory, DirectoryError, Freshness, Standing};
 
 use crate::app::App;
 use crate::app::fault::Fault;

@@ -11,7 +11,6 @@
 //! | [`card`] | what people are shown |
 //! | [`vote`], [`objection`] | what they say, and why it may not count |
 //! | [`approval`] | the state of one request |
-//! | [`directory`] | who is who, now |
 //! | [`approver`] | people at hand |
 //! | [`sequencer`] | the one place where approvals change and warrants are granted |
 //! | [`warrant`], [`deed`] | the permission for one write, and what came of it |
@@ -31,8 +30,6 @@ pub mod grounds;
 pub mod approval;
 
 pub mod card;
-
-pub mod directory;
 
 pub mod approver;
 

@@ -13,7 +13,6 @@ use crate::call::definition::{Definition, DefinitionFile, Definitions, LoadConte
 use crate::call::execute::AtOnce;
 use crate::call::gate::approver::{Approver, Ballot};
 use crate::call::gate::card::Card;
-use crate::call::gate::directory::{Directory, DirectoryError, Freshness, Standing};
 use crate::call::gate::exhibit::SoFar;
 use crate::call::gate::grounds::Grounds;
 use crate::call::gate::objection::Objection;
@@ -38,6 +37,7 @@ use crate::domain::result::{Origin, ToolResult};
 use crate::domain::run::{Channel, Requester, Run, Trigger, Writes as MayWrite};
 use crate::domain::target::{Target, TargetKind};
 use crate::ledger::{Ledger, Options};
+use crate::people::directory::{Directory, DirectoryError, Freshness, Standing};
 use crate::policy::{Policy, PolicyText};
 use crate::redact::{RedactionKey, Redactor};
 
