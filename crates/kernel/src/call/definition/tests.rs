@@ -2,6 +2,8 @@
 
 mod tightening;
 
+mod writes;
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
