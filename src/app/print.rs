@@ -1,7 +1,7 @@
 //! Printing: for people, or one JSON document, never both.
 
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Stderr, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -27,16 +27,27 @@ pub enum Form {
     Json,
 }
 
-/// Shows on standard error how an investigation goes on; nothing with [`Form::Json`], unless a terminal is there to
-/// read along.
+/// Standard error, as a screen for people.
+pub type Screen = Arc<Progress<Stderr>>;
+
+/// The screen that shows how an investigation goes on; none with [`Form::Json`], unless a terminal is there to read along.
 #[must_use]
-pub fn watcher(form: Form) -> Arc<dyn Watcher> {
+pub fn screen(form: Form) -> Option<Screen> {
     let stderr = std::io::stderr();
     if form == Form::Json && !stderr.is_terminal() {
-        return Arc::new(Unwatched);
+        return None;
     }
     let paint = Paint::for_stream(&stderr);
-    Arc::new(Progress::new(stderr, paint, columns()))
+    Some(Arc::new(Progress::new(stderr, paint, columns())))
+}
+
+/// Who watches on this screen.
+#[must_use]
+pub fn watcher(screen: Option<&Screen>) -> Arc<dyn Watcher> {
+    match screen {
+        Some(screen) => Arc::clone(screen) as Arc<dyn Watcher>,
+        None => Arc::new(Unwatched),
+    }
 }
 
 /// Why a command ended, with what lies beneath, on standard error.

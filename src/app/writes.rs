@@ -3,6 +3,8 @@
 
 pub mod directory;
 
+pub mod people;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
