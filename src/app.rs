@@ -21,9 +21,13 @@ pub mod policy;
 
 pub mod check;
 
+pub mod audit;
+
 pub mod writes;
 
 pub mod sequencer;
+
+pub mod approvals;
 
 pub mod print;
 
@@ -39,15 +43,17 @@ use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
+use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::process::{Program, users};
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
@@ -133,7 +139,7 @@ impl App {
         });
         let clients = Arc::new(clients);
         let mut warnings = Vec::new();
-        let workspaces = workspaces(&config, &mut warnings);
+        let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
@@ -182,9 +188,11 @@ impl App {
     ///
     /// # Errors
     /// [`Fault::Usage`] where their user name can't be a person's.
-    pub fn requester(&self) -> Result<Requester, Fault> {
-        let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
+    pub async fn requester(&self) -> Result<Requester, Fault> {
+        let uid = users::current();
+        let name = users::name(uid).await;
+        let user = User { uid, name: name.as_deref() };
+        self.config.people.requester(user).map_err(|error| Fault::Usage(error.to_string()))
     }
 
     /// A role by its name.
@@ -212,11 +220,16 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
 }
 
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
-fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
+fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
-    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
+        problems.extend(errors.iter().map(ToString::to_string));
+        Belongings::default()
+    });
+    let sources = &config.catalog.sources().workspaces;
+    let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
 }

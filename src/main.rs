@@ -6,6 +6,9 @@ mod flags;
 #[path = "main/policy.rs"]
 mod policy;
 
+#[path = "main/audit.rs"]
+mod audit;
+
 #[path = "main/commands.rs"]
 mod commands;
 

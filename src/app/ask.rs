@@ -105,7 +105,7 @@ pub async fn ask_with(
 ) -> Result<(InvestigationId, Ended), Fault> {
     let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
     let redactor = app.redactor.with_key(key.clone());
-    let run = run_of(app, question, &redactor)?;
+    let run = run_of(app, question, &redactor).await?;
     let id = run.investigation.clone();
     let store = opened(app, &run, &key).await;
     let lock = lock(app, &id).unwrap_or_default();
@@ -200,7 +200,7 @@ async fn opened(app: &App, run: &Run, key: &RedactionKey) -> Option<Store> {
     }
 }
 
-fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
+async fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
     let now = SystemClock.now();
     let trigger = masked(question.trigger, redactor)?;
     let service = match &question.service {
@@ -218,7 +218,7 @@ fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Reda
     Ok(Run {
         investigation: investigation.parse().map_err(|error| Fault::Failed(format!("{error}")))?,
         trigger,
-        requester: app.requester()?,
+        requester: app.requester().await?,
         role: app.role(&question.role)?,
         channel: question.channel,
         writes: app.config.writes.or(question.writes),

@@ -104,6 +104,16 @@ pub fn rows(rows: &[(String, String)]) {
     }
 }
 
+/// Prints a line that may hold foreign text, wrapped beneath its own indent.
+pub fn wrapped(text: &str) {
+    let shown = visible(text);
+    let indent = shown.len() - shown.trim_start().len();
+    for (index, part) in wrap(shown.trim_start(), columns().saturating_sub(indent + 2)).iter().enumerate() {
+        let more = if index == 0 { 0 } else { 2 };
+        line(format!("{:1$}{part}", "", indent + more).trim_end());
+    }
+}
+
 /// One outcome of `check`, as it comes.
 pub fn tried(tried: &Tried) {
     let paint = Paint::for_stream(&std::io::stdout());

@@ -17,6 +17,7 @@ use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report, WriteOutcome, Written};
 use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
+use crate::audit;
 use crate::policy;
 
 use crate::flags::{AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
@@ -51,7 +52,8 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
         Command::Tools(command) => tools_command(&open(None)?, command).await,
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
         Command::Investigations(command) => investigations_command(&open(None)?, command).await,
-        Command::Policy(command) => policy::run(&open(None)?, command),
+        Command::Policy(command) => policy::run(&open(None)?, command).await,
+        Command::Audit(command) => audit::run(|| open(None), command).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
             Ok(0)

@@ -9,6 +9,7 @@ use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 use warrant::demo::shop::RestartOptions;
 
+use crate::audit::AuditCommand;
 use crate::policy::PolicyCommand;
 
 /// Investigates incidents. Reads are fast. Writes need a warrant.
@@ -24,7 +25,8 @@ Examples:
   warrant tools call search_logs --args '{\"service\": \"checkout\"}'
 
 Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
-config; 3 the report is inconclusive; 130 interrupted."
+config; 3 the report is inconclusive; 4 `audit verify` found something;
+130 interrupted."
 )]
 pub struct Flags {
     /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
@@ -67,6 +69,9 @@ Examples:
     /// What policy allows, and why.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// The permanent record of writes: reading it, proving it, exporting it.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Print shell completions.
     #[command(after_help = "Example:\n  warrant completions bash > /etc/bash_completion.d/warrant")]
     Completions {

@@ -75,7 +75,9 @@ pub enum SocketError {
 /// Where the socket of a store is.
 #[must_use]
 pub fn path_beside(store: &Path) -> PathBuf {
-    store.with_extension("sock")
+    let mut name = store.as_os_str().to_owned();
+    name.push(".sock");
+    PathBuf::from(name)
 }
 
 /// An open socket; it goes when this does.
@@ -206,20 +208,32 @@ impl Drop for Seat {
     }
 }
 
+/// Whether somebody listens for the store.
+///
+/// # Errors
+/// [`SocketError::Connect`] where that can't be found out.
+pub async fn is_answered(store: &Path) -> Result<bool, SocketError> {
+    Ok(connect(&path_beside(store)).await?.is_some())
+}
+
+async fn connect(path: &Path) -> Result<Option<UnixStream>, SocketError> {
+    match UnixStream::connect(path).await {
+        Ok(stream) => Ok(Some(stream)),
+        // A socket without anybody behind it was left by a process that died.
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused) => {
+            Ok(None)
+        }
+        Err(source) => Err(SocketError::Connect { path: path.to_owned(), source }),
+    }
+}
+
 /// Asks whoever holds the lease of `store`; `None` where nobody listens.
 ///
 /// # Errors
 /// [`SocketError`]. Where the answer was lost the request may have been carried out.
 pub async fn ask(store: &Path, token: Option<String>, ask: Ask) -> Result<Option<Answer>, SocketError> {
     let path = path_beside(store);
-    let mut stream = match UnixStream::connect(&path).await {
-        Ok(stream) => stream,
-        // A socket without anybody behind it was left by a process that died.
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused) => {
-            return Ok(None);
-        }
-        Err(source) => return Err(SocketError::Connect { path, source }),
-    };
+    let Some(mut stream) = connect(&path).await? else { return Ok(None) };
     // A token must not be told to somebody who put a socket into the sequencer's place.
     let failed = |source| SocketError::Connect { path: path.clone(), source };
     let found = stream.peer_cred().map_err(failed)?.uid();

@@ -5,6 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use warrant_kernel::call::gate::card::Card;
+use warrant_kernel::call::gate::sequencer::shown::{Debt, Did, Listed, Stopped};
+use warrant_kernel::call::gate::vote::Whole;
+use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
 
 /// The version of these words; another one is refused.
@@ -27,7 +31,7 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ask {
-    /// All approvals that are not long over.
+    /// All approvals, and what else stands open.
     List,
     /// One approval: its card and its votes.
     Show {
@@ -35,11 +39,14 @@ pub enum Ask {
         approval: ApprovalId,
     },
     /// A vote for a plan.
-    Approve(Seen),
+    Approve {
+        /// What was seen.
+        seen: Seen,
+    },
     /// A vote against a plan.
     Deny {
-        /// Which.
-        approval: ApprovalId,
+        /// What was seen.
+        seen: Seen,
         /// Why; the model is told.
         reason: String,
     },
@@ -81,14 +88,28 @@ pub enum Ask {
         /// Why.
         reason: String,
     },
-    /// Says how a write ended whose outcome is not known.
+    /// Says what became of a write whose outcome is not known.
     Resolve {
-        /// The ledger's number of its intent.
-        intent: u64,
-        /// How it ended.
-        ended: Ended,
+        /// Which.
+        approval: ApprovalId,
+        /// What became of it.
+        did: Did,
         /// How one can tell.
         reason: String,
+    },
+    /// Who the sequencer takes the peer for.
+    Who,
+    /// Makes a personal token.
+    TokenNew {
+        /// Whom it shall prove.
+        person: PersonId,
+    },
+    /// All tokens.
+    TokenList,
+    /// Revokes a token.
+    TokenRevoke {
+        /// Its id.
+        id: String,
     },
 }
 
@@ -99,31 +120,54 @@ pub struct Seen {
     /// Which approval.
     pub approval: ApprovalId,
     /// The revision that was shown.
-    pub revision: u64,
+    pub revision: u32,
     /// The beginning of the plan's digest, as it was shown.
     pub digest: String,
     /// How much was shown.
     pub whole: Whole,
 }
 
-/// How much of a plan a person was shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Whole {
-    /// All of it, to the last page.
-    Opened,
-    /// The card.
-    NotOpened,
+/// All approvals and what else stands open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// The approvals, newest first.
+    pub approvals: Vec<Listed>,
+    /// Who stopped writes, if they are stopped.
+    pub stopped: Option<Stopped>,
+    /// Reviews of broken glasses, owed and done.
+    pub reviews: Vec<Debt>,
 }
 
-/// How a write ended, as a person found.
+/// One approval as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// What people are shown.
+    pub card: Card,
+    /// Why it was not carried out when that was last tried.
+    pub halted: Option<String>,
+}
+
+/// What a vote came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// How many persons approved.
+    pub have: u32,
+    /// How many it takes.
+    pub need: u32,
+    /// What happens now.
+    pub then: Then,
+}
+
+/// What happens after a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
-    /// It took effect.
-    Took,
-    /// It did not.
-    DidNot,
+pub enum Then {
+    /// More persons are needed.
+    MoreNeeded,
+    /// The investigation that asked waits for it, and carries it out after it has been checked again.
+    CallerCarriesOut,
+    /// The call is over; the process that answers carries it out after it has been checked again.
+    CarriedOutHere,
 }
 
 /// What the sequencer answers.

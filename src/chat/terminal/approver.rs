@@ -7,8 +7,9 @@ pub mod booth;
 
 pub mod talk;
 
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::Mutex;
@@ -17,6 +18,7 @@ use warrant_kernel::call::gate::card::Card;
 use warrant_kernel::call::gate::vote::Claimant;
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::decision::Tier;
+use warrant_kernel::domain::plan::ApprovalId;
 
 use super::card;
 use super::keyboard::Keyboard;
@@ -26,6 +28,36 @@ use super::style::Role;
 use booth::AtHand;
 use talk::Talk;
 
+/// Approvals that a call of this process waits for: it carries them out itself once they are approved.
+#[derive(Debug, Clone, Default)]
+pub struct Attended(Arc<StdMutex<BTreeSet<ApprovalId>>>);
+
+impl Attended {
+    /// Whether one is waited for.
+    #[must_use]
+    pub fn holds(&self, id: ApprovalId) -> bool {
+        self.ids().contains(&id)
+    }
+
+    fn ids(&self) -> MutexGuard<'_, BTreeSet<ApprovalId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, id: ApprovalId) -> Attending<'_> {
+        self.ids().insert(id);
+        Attending(self, id)
+    }
+}
+
+/// One that is waited for, until this is dropped.
+struct Attending<'a>(&'a Attended, ApprovalId);
+
+impl Drop for Attending<'_> {
+    fn drop(&mut self) {
+        self.0.ids().remove(&self.1);
+    }
+}
+
 /// People at this terminal, or a script in their place.
 pub struct TerminalApprover<W> {
     screen: Arc<Progress<W>>,
@@ -34,6 +66,7 @@ pub struct TerminalApprover<W> {
     present: Vec<Claimant>,
     clock: Arc<dyn Clock>,
     rows: usize,
+    attended: Attended,
 }
 
 impl<W: Write + Send> TerminalApprover<W> {
@@ -45,7 +78,13 @@ impl<W: Write + Send> TerminalApprover<W> {
         clock: Arc<dyn Clock>,
         rows: usize,
     ) -> Self {
-        Self { screen, keyboard: Mutex::new(keyboard), present, clock, rows }
+        Self { screen, keyboard: Mutex::new(keyboard), present, clock, rows, attended: Attended::default() }
+    }
+
+    /// What it is asking about; for whoever else would carry it out.
+    #[must_use]
+    pub fn attended(&self) -> Attended {
+        self.attended.clone()
     }
 
     /// Who answers a card: at the high tier somebody without a part in it, if one is here.
@@ -62,6 +101,7 @@ impl<W: Write + Send> TerminalApprover<W> {
 impl<W: Write + Send> Approver for TerminalApprover<W> {
     async fn attend(&self, card: &Card, ballot: &Ballot<'_>) {
         let Some(by) = self.voter(card) else { return };
+        let _attending = self.attended.begin(card.approval);
         let mut keyboard = self.keyboard.lock().await;
         let booth = AtHand { ballot: *ballot, by: by.clone() };
         let talk = Talk {

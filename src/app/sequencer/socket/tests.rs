@@ -18,7 +18,7 @@ impl Echo {
     fn begin() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("store.db"), "").unwrap();
-        let socket = Socket::bind(&dir.path().join("store.sock")).unwrap();
+        let socket = Socket::bind(&dir.path().join("store.db.sock")).unwrap();
         let cancel = CancellationToken::new();
         let answer = |peer: Peer, token: Option<String>, ask: Ask| async move {
             Answer::Done(json!({ "uid": peer.uid, "token": token, "ask": ask }))
@@ -32,7 +32,7 @@ impl Echo {
     }
 
     async fn connect(&self) -> UnixStream {
-        UnixStream::connect(self.dir.path().join("store.sock")).await.unwrap()
+        UnixStream::connect(self.dir.path().join("store.db.sock")).await.unwrap()
     }
 
     /// What is answered to these bytes, until the other end closes.
@@ -48,7 +48,7 @@ impl Echo {
     async fn end(self) {
         self.cancel.cancel();
         self.ended.await.unwrap();
-        assert!(!self.dir.path().join("store.sock").exists(), "the socket goes with who opened it");
+        assert!(!self.dir.path().join("store.db.sock").exists(), "the socket goes with who opened it");
     }
 }
 
@@ -109,7 +109,7 @@ async fn a_peer_that_says_nothing_is_let_go_and_takes_no_more_than_its_seats() {
 #[tokio::test]
 async fn a_socket_that_a_dead_process_left_is_replaced_and_anything_else_in_its_place_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let (store, path) = (dir.path().join("store.db"), dir.path().join("store.sock"));
+    let (store, path) = (dir.path().join("store.db"), dir.path().join("store.db.sock"));
     std::fs::write(&store, "").unwrap();
     assert!(ask(&store, None, Ask::List).await.unwrap().is_none());
     // Dropped without the file being removed, as by a process that is killed.
@@ -119,7 +119,7 @@ async fn a_socket_that_a_dead_process_left_is_replaced_and_anything_else_in_its_
     std::fs::write(&path, "mine").unwrap();
     assert!(matches!(Socket::bind(&path), Err(SocketError::InTheWay(_))));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
-    let long = dir.path().join("d".repeat(120)).join("store.sock");
+    let long = dir.path().join("d".repeat(120)).join("store.db.sock");
     assert!(matches!(Socket::bind(&long), Err(SocketError::LongPath(_))));
 }
 

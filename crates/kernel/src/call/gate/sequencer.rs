@@ -16,6 +16,7 @@
 //! | `grant` | everything is checked again, then a warrant is issued |
 //! | `perform` | the write, its outcome, and the look after it |
 //! | `sweep` | what an earlier process left |
+//! | [`tokens`] | another proof of who somebody is |
 
 pub mod shown;
 
@@ -38,6 +39,8 @@ mod grant;
 mod perform;
 
 mod sweep;
+
+pub mod tokens;
 
 use std::collections::BTreeSet;
 use std::error::Error;
