@@ -8,6 +8,7 @@ use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 
+use crate::approvals::{ApprovalsCommand, StopFlags, TokenCommand};
 use crate::audit::AuditCommand;
 use crate::policy::PolicyCommand;
 
@@ -68,6 +69,18 @@ Examples:
     /// What policy allows, and why.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// The writes that wait for people: looking at them, approving, denying.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Stop all writes at once, or let them go on. Whatever is not begun yet is not begun.
+    #[command(after_help = "\
+Examples:
+  warrant stop-writes \"two restarts too many\"
+  warrant stop-writes --lift \"it was the load balancer\"")]
+    StopWrites(StopFlags),
+    /// Personal tokens, for where the user of a machine does not tell who somebody is.
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// The permanent record of writes: reading it, proving it, exporting it.
     #[command(subcommand)]
     Audit(AuditCommand),
