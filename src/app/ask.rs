@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
-use warrant_kernel::call::gate::approver::{Approver, Nobody};
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
@@ -18,6 +17,7 @@ use warrant_kernel::store::Store;
 
 use super::fault::Fault;
 use super::writes::Lazy;
+use super::writes::people::Present;
 use super::{App, SystemClock};
 use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
@@ -69,14 +69,14 @@ pub struct AtHand {
     /// Watches it.
     pub watcher: Arc<dyn Watcher>,
     /// Is asked about writes.
-    pub approver: Arc<dyn Approver>,
+    pub present: Present,
 }
 
 impl AtHand {
     /// Somebody who watches, and nobody who could be asked.
     #[must_use]
     pub fn watching(watcher: Arc<dyn Watcher>) -> Self {
-        Self { watcher, approver: Arc::new(Nobody) }
+        Self { watcher, present: Present::nobody() }
     }
 }
 
@@ -119,7 +119,7 @@ pub async fn ask_with(
     let clock = Arc::new(SystemClock);
     let trace =
         Trace::begin(store.clone(), clock, at_hand.watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
-    let ended = carry_on(app, today.model, redactor, trace, at_hand.approver, cancel).await;
+    let ended = carry_on(app, today.model, redactor, trace, at_hand.present, cancel).await;
     drop(lock);
     if let Some(store) = store {
         store.close().await;
@@ -133,11 +133,11 @@ pub(super) async fn carry_on(
     model: Arc<dyn Model>,
     redactor: warrant_kernel::redact::Redactor,
     trace: Trace,
-    approver: Arc<dyn Approver>,
+    present: Present,
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let writes = Lazy::new(app, approver);
+    let writes = Lazy::new(app, present);
     let investigation = Investigation {
         bench: &app.bench,
         redactor,

@@ -63,7 +63,7 @@ pub async fn resume(
         Ended::Reported(Box::new(report))
     } else {
         trace.append(vec![Body::Resumed]).await;
-        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, at_hand.approver, cancel).await
+        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, at_hand.present, cancel).await
     };
     drop(lock);
     store.close().await;

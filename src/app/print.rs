@@ -1,6 +1,5 @@
 //! Printing: for people, or one JSON document, never both.
 
-use std::error::Error;
 use std::io::{IsTerminal, Stderr, Write};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use warrant_kernel::domain::event::Event;
 use warrant_kernel::domain::report::Report;
 
 use super::check::Tried;
-use super::fault::{Fault, counted};
+use super::fault::{Fault, counted, told};
 use super::investigations;
 use crate::agent::trace::{Unwatched, Watcher};
 use crate::chat::terminal::progress::{Progress, arguments};
@@ -52,13 +51,7 @@ pub fn watcher(screen: Option<&Screen>) -> Arc<dyn Watcher> {
 
 /// Why a command ended, with what lies beneath, on standard error.
 pub fn fault(fault: &Fault) {
-    let mut text = fault.to_string();
-    let mut next = fault.source();
-    while let Some(source) = next {
-        text.push_str(": ");
-        text.push_str(&source.to_string());
-        next = source.source();
-    }
+    let text = told(fault);
     eprintln!("warrant: {}", visible(&text));
 }
 

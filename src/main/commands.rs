@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use warrant::app::ask::{AtHand, Ended, Kept, Question, ask_with};
 use warrant::app::fault::{Fault, counted};
 use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
-use warrant::app::writes::people::at_this_terminal;
+use warrant::app::writes::people::Present;
 use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
 use warrant::demo::shop::ask_for_restart;
@@ -101,16 +101,16 @@ async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
         channel: Channel::Terminal,
         writes: if flags.allow_writes { Writes::Allowed } else { Writes::Off },
     };
-    let at_hand = at_hand(app, flags.json)?;
+    let at_hand = at_hand(app, flags.json).await?;
     let (id, ended) = ask_with(app, question, at_hand, on_interrupt()).await?;
     Ok(told(&id, ended, flags.json))
 }
 
 /// Who is at this terminal.
-fn at_hand(app: &App, json: Json) -> Result<AtHand, Fault> {
+async fn at_hand(app: &App, json: Json) -> Result<AtHand, Fault> {
     let screen = print::screen(json.form());
-    let approver = at_this_terminal(app, screen.as_ref())?;
-    Ok(AtHand { watcher: print::watcher(screen.as_ref()), approver })
+    let present = Present::at_this_terminal(app, screen.as_ref()).await?;
+    Ok(AtHand { watcher: print::watcher(screen.as_ref()), present })
 }
 
 /// Prints how an investigation ended.
@@ -296,7 +296,7 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             }
         }
         InvestigationsCommand::Resume { id, json } => {
-            let (id, ended) = investigations::resume(app, &id, at_hand(app, json)?, on_interrupt()).await?;
+            let (id, ended) = investigations::resume(app, &id, at_hand(app, json).await?, on_interrupt()).await?;
             return Ok(told(&id, ended, json));
         }
         InvestigationsCommand::Replay { id, json } => {
