@@ -104,7 +104,16 @@ pub(super) async fn carry_on(
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let investigation = Investigation { bench: &app.bench, redactor, model, trace, scheduler: &scheduler, writes: &NoWrites, notes: Notes::default(), cancel };
+    let investigation = Investigation {
+        bench: &app.bench,
+        redactor,
+        model,
+        trace,
+        scheduler: &scheduler,
+        writes: &NoWrites,
+        notes: Notes::default(),
+        cancel,
+    };
     match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
         Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {

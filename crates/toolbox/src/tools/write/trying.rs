@@ -16,7 +16,7 @@ use warrant_kernel::domain::name::{CallId, EvidenceId, ServiceName};
 use warrant_kernel::domain::output::Rows;
 use warrant_kernel::domain::plan::{ApprovalId, AskKey, Case, Plan, PlanDigest, Preview};
 use warrant_kernel::domain::result::{Meta, Origin, Status, ToolResult};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::domain::target::Target;
 
 use crate::catalog::Catalog;
@@ -48,6 +48,7 @@ pub(super) fn run() -> Run {
         service: None,
         since: now,
         opened_at: now,
+        writes: Writes::Allowed,
     }
 }
 
