@@ -3,6 +3,7 @@
 //! `WARRANT_LOG` sets what is logged, as in `WARRANT_LOG=debug`; warnings otherwise.
 
 use std::io::{self, Write};
+use std::panic::PanicHookInfo;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use tracing_subscriber::EnvFilter;
@@ -18,7 +19,17 @@ pub fn begin() {
     if begun.is_err() {
         // Another part of the process (a test) has begun already; its log is as good.
         tracing::debug!("the log had begun already");
+        return;
     }
+    // What a panic says may hold anything, a secret too, and the hook of the standard library writes it as it is.
+    std::panic::set_hook(Box::new(|panic| {
+        // Nobody is left to tell where standard error is gone.
+        io::stderr().write_all(panicked(panic).as_bytes()).ok();
+    }));
+}
+
+fn panicked(panic: &PanicHookInfo<'_>) -> String {
+    Masking::masked(&format!("warrant: {panic}\n"))
 }
 
 /// From now on lines are masked with the secrets of the config too.
@@ -57,5 +68,24 @@ impl<'a> MakeWriter<'a> for Masking {
 
     fn make_writer(&'a self) -> Self::Writer {
         Self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn rd_12_a_panic_says_no_secret() {
+        static SAID: Mutex<String> = Mutex::new(String::new());
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|panic| SAID.lock().unwrap().push_str(&panicked(panic))));
+        let ended = std::thread::spawn(|| panic!("can't connect: password=Tr0ub4dor-and-more")).join();
+        std::panic::set_hook(before);
+        assert!(ended.is_err());
+        let said = SAID.lock().unwrap();
+        assert!(said.contains("can't connect") && !said.contains("Tr0ub4dor"), "{said}");
     }
 }

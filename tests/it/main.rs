@@ -16,6 +16,8 @@ mod models;
 
 mod layers;
 
+mod attacks;
+
 mod shipped;
 
 mod investigation;

@@ -28,7 +28,7 @@ fn groups_are_kept_apart() {
 }
 
 #[test]
-fn rs_14_the_number_of_templates_is_bounded_and_the_rest_counted() {
+fn the_number_of_templates_is_bounded_and_the_rest_counted() {
     let mut templates = Templates::new(3);
     let letters = "abcdefgh";
     for letter in letters.chars() {

@@ -28,7 +28,11 @@ struct Args {
     #[serde(default = "hundred")]
     rows: u64,
     pattern: Option<String>,
+    at: Option<u64>,
 }
+
+/// Characters of one piece of a row, written as JSON: it fits into one answer with the summary beside it.
+const PIECE: usize = 12_000;
 
 fn hundred() -> u64 {
     100
@@ -84,6 +88,53 @@ fn output(args: &Args, page: EvidencePage, pattern: Option<&Regex>) -> Output {
     Output { summary, rows_key, rows, origin: page.origin, matched: Some(page.total), left_out }
 }
 
+/// How many characters one takes within a JSON text.
+fn escaped(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        _ => 1,
+    }
+}
+
+/// A part of one row, for rows that one answer can't hold.
+fn piece(args: &Args, at: u64, page: EvidencePage) -> Output {
+    let text = match page.rows.into_iter().next() {
+        Some(Value::String(line)) => line,
+        Some(row) => row.to_string(),
+        None => String::new(),
+    };
+    let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+    let mut written = 0;
+    let fits = |character: &char| {
+        written += escaped(*character);
+        written <= PIECE
+    };
+    let part: String = text.chars().skip(usize::try_from(at).unwrap_or(usize::MAX)).take_while(fits).collect();
+    let next = at.saturating_add(u64::try_from(part.chars().count()).unwrap_or(u64::MAX));
+    let mut summary: Map<String, Value> = Map::new();
+    summary.insert("evidence".to_owned(), args.evidence.to_string().into());
+    summary.insert("tool".to_owned(), page.tool.into());
+    summary.insert("total".to_owned(), page.total.into());
+    summary.insert("row".to_owned(), args.from.into());
+    summary.insert("row_characters".to_owned(), length.into());
+    summary.insert("at".to_owned(), at.into());
+    let mut left_out = vec!["all other rows".to_owned()];
+    if at > 0 {
+        left_out.push(format!("what stands before character {at} of row {}", args.from));
+    }
+    if next < length {
+        left_out.push(format!("{} more characters of row {}; go on with `at` {next}", length - next, args.from));
+    }
+    if page.total <= 1 {
+        left_out.remove(0);
+    }
+    let mut output = Output::lines(page.origin, summary, vec![part]);
+    output.matched = Some(page.total);
+    output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
+    output
+}
+
 #[async_trait]
 impl ReadTool for ReadEvidence {
     fn resolve(&self, args: &Arguments, _now: Timestamp) -> Result<Target, Vec<Problem>> {
@@ -103,9 +154,11 @@ impl ReadTool for ReadEvidence {
         let invalid = |problem: Problem| ReadError::Invalid { reason: "PATTERN_INVALID", message: problem.message };
         let args: Args = args.parse().map_err(invalid)?;
         let pattern = args.pattern.as_deref().map(pattern).transpose().map_err(invalid)?;
-        match reading.evidence.page(args.evidence, args.from, args.rows).await? {
-            Some(page) => Ok(output(&args, page, pattern.as_ref())),
-            None => Err(ReadError::Invalid {
+        let rows = if args.at.is_some() { 1 } else { args.rows };
+        match (reading.evidence.page(args.evidence, args.from, rows).await?, args.at) {
+            (Some(page), Some(at)) => Ok(piece(&args, at, page)),
+            (Some(page), None) => Ok(output(&args, page, pattern.as_ref())),
+            (None, _) => Err(ReadError::Invalid {
                 reason: "NO_SUCH_EVIDENCE",
                 message: format!(
                     "there is no evidence `{}` in this investigation, or it was too big to be kept; call its tool again with narrower arguments",

@@ -42,6 +42,22 @@ async fn pages_put_together_are_the_whole() {
 }
 
 #[tokio::test]
+async fn pieces_put_together_are_the_row() {
+    let parts: Vec<String> = (0..4_000).map(|n| format!("é{n}\u{1}\n")).collect();
+    let long = parts.concat();
+    let kept = Kept(vec![json!("short"), json!(long)]);
+    let (tool, mut all, mut at) = (read_evidence(), String::new(), 0);
+    loop {
+        let output = read_with(&*tool, json!({ "evidence": "E7", "from": 1, "at": at }), &kept).await.unwrap();
+        all.extend(lines(&output));
+        let left_out = output.left_out.unwrap();
+        let Some((_, next)) = left_out.split_once("go on with `at` ") else { break };
+        at = next.parse().unwrap();
+    }
+    assert_eq!(all, long);
+}
+
+#[tokio::test]
 async fn a_page_as_the_model_sees_it() {
     let args = json!({ "evidence": "E7", "from": 10, "rows": 10, "pattern": "[13]$" });
     let output = read_with(&*read_evidence(), args, &kept()).await.unwrap();

@@ -1,5 +1,7 @@
 //! The matcher that finds the lines worth a look: the pattern asked for, or what every record of a level holds.
 
+use std::sync::LazyLock;
+
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use warrant_kernel::call::tool::Arguments;
 
@@ -21,16 +23,22 @@ const NUMBERS: &str =
 /// What is wrong with the pattern, and what would do.
 pub(super) fn matcher(args: &Arguments, level: Option<Level>) -> Result<Option<RegexMatcher>, String> {
     let Some(pattern) = args.text("pattern").filter(|pattern| !pattern.is_empty()) else {
-        return candidates(level).map(|candidates| build(&candidates, false)).transpose();
+        return level.and_then(candidates).transpose();
     };
     build(pattern, args.flag("ignore_case").unwrap_or(false)).map(Some)
 }
 
+type Built = LazyLock<Result<RegexMatcher, String>>;
+
+/// Built once: building one takes longer than a search with it.
+static ERRORS: Built = LazyLock::new(|| build(&format!("{ERROR}|{NUMBERS}"), false));
+static WARNINGS: Built = LazyLock::new(|| build(&format!("{WARN}|{NUMBERS}"), false));
+
 /// What a line must hold for its record to be of the level, where that is rarer than not.
-fn candidates(level: Option<Level>) -> Option<String> {
-    match level? {
-        Level::Error => Some(format!("{ERROR}|{NUMBERS}")),
-        Level::Warn => Some(format!("{WARN}|{NUMBERS}")),
+fn candidates(level: Level) -> Option<Result<RegexMatcher, String>> {
+    match level {
+        Level::Error => Some(ERRORS.clone()),
+        Level::Warn => Some(WARNINGS.clone()),
         Level::Info | Level::Debug | Level::Unknown => None,
     }
 }
