@@ -16,6 +16,7 @@ use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report};
 use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
+use crate::approvals;
 use crate::audit;
 use crate::policy;
 
@@ -49,6 +50,9 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
         Command::Investigations(command) => investigations_command(&open(None)?, command).await,
         Command::Policy(command) => policy::run(&open(None)?, command).await,
+        Command::Approvals(command) => approvals::run(&open(None)?, command).await,
+        Command::StopWrites(flags) => approvals::stop_writes(&open(None)?, flags).await,
+        Command::Token(command) => approvals::tokens(&open(None)?, command).await,
         Command::Audit(command) => audit::run(|| open(None), command).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
