@@ -1,7 +1,7 @@
-//! The write side of one investigation. Opened when a write is asked for, and not before: a run that only reads pays
-//! nothing for it.
+//! The write side of one investigation: this process takes the lease of the ledger when a write is asked for, and not
+//! before. A run that only reads pays nothing for it.
 
-use std::sync::Arc;
+pub mod people;
 
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
@@ -9,23 +9,31 @@ use warrant_kernel::call::gate::approver::Approver;
 use warrant_kernel::call::gate::sequencer::Sequencer;
 
 use super::App;
+use super::fault::told;
 use super::sequencer::hold::Hold;
 use crate::agent::writes::WriteSide;
-use crate::chat::terminal::approver::Attended;
+use people::Present;
 
-/// Takes the lease at the first write.
+/// What is opened when it is needed.
 pub struct Lazy<'a> {
     app: &'a App,
-    approver: Arc<dyn Approver>,
-    attended: Attended,
+    present: Present,
     hold: OnceCell<Hold>,
 }
 
 impl<'a> Lazy<'a> {
-    /// Nothing is opened yet. `attended` are the approvals that `approver` waits for, which nobody else carries out.
+    /// Nothing is opened yet.
     #[must_use]
-    pub fn new(app: &'a App, approver: Arc<dyn Approver>, attended: Attended) -> Self {
-        Self { app, approver, attended, hold: OnceCell::new() }
+    pub fn new(app: &'a App, present: Present) -> Self {
+        Self { app, present, hold: OnceCell::new() }
+    }
+
+    async fn take(&self) -> Result<Hold, super::fault::Fault> {
+        let hold = Hold::take(self.app, self.present.attended.clone()).await?;
+        for (approval, state) in &hold.swept.orphans {
+            tracing::warn!("the outcome of {approval} was lost with an earlier process; it stands at: {}", state.as_str());
+        }
+        Ok(hold)
     }
 
     /// Lets go of what was opened, if anything was.
@@ -39,17 +47,16 @@ impl<'a> Lazy<'a> {
 #[async_trait]
 impl WriteSide for Lazy<'_> {
     async fn sequencer(&self) -> Result<&Sequencer, String> {
-        let hold = self.hold.get_or_try_init(|| Hold::take(self.app, self.attended.clone())).await;
-        hold.map(Hold::sequencer).map_err(|fault| fault.to_string())
+        let hold = self.hold.get_or_try_init(|| self.take()).await;
+        hold.map(Hold::sequencer).map_err(|fault| told(&fault))
     }
 
     fn approver(&self) -> &dyn Approver {
-        self.approver.as_ref()
+        self.present.approver.as_ref()
     }
 
     async fn checkpoint(&self) -> Option<String> {
-        let signed = self.hold.get()?.ledger().checkpoint().await;
-        match signed {
+        match self.hold.get()?.ledger().checkpoint().await {
             Ok(signed) => Some(format!("{} records, root {}", signed.size, signed.root)),
             Err(error) => {
                 tracing::warn!(%error, "the ledger's checkpoint could not be signed");

@@ -71,9 +71,6 @@ impl Hold {
             |objection: warrant_kernel::call::gate::objection::Objection| Fault::Failed(objection.to_string());
         let sequencer = Arc::new(Sequencer::open(parts).await.map_err(unopened)?);
         let swept = sequencer.sweep().await.map_err(unopened)?;
-        for (approval, state) in &swept.orphans {
-            tracing::warn!("the outcome of {approval} was lost with an earlier process; it is {} now", state.as_str());
-        }
         let owner =
             std::fs::metadata(store).map_err(|error| Fault::Failed(format!("can't look at the store: {error}")))?;
         let office = Office::new(office::Parts {
@@ -125,7 +122,7 @@ impl Hold {
         self.office.sequencer()
     }
 
-    /// The ledger, for reading what is in it.
+    /// The ledger.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
