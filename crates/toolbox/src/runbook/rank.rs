@@ -1,7 +1,7 @@
 //! How well each runbook answers a question: BM25 over fields, the best section, and pieces of words.
 //!
-//! The figures in [`Weights`] were set on the alerts of kube-prometheus with an even SHA-256 (see `benches/runbooks.rs`);
-//! the odd half only reports. The confidence is the share of the best possible score that one section reaches alone, so
+//! The figures in [`Weights`] were set on one half of the alerts of kube-prometheus, on alerts of other projects and on the
+//! runbooks' own sentences (see `benches/runbooks.rs`); the other half only reports. The confidence is the share of the best possible score that one section reaches alone, so
 //! it can be held against the same floor for every question and library.
 
 use std::collections::{BTreeMap, HashMap};
