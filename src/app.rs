@@ -21,6 +21,14 @@ pub mod policy;
 
 pub mod check;
 
+pub mod audit;
+
+pub mod writes;
+
+pub mod sequencer;
+
+pub mod approvals;
+
 pub mod print;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,21 +37,23 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
-use warrant_kernel::call::registry::Registry;
+use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::{Clock, ReadTool};
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
+use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::process::{Program, users};
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
@@ -129,7 +139,7 @@ impl App {
         });
         let clients = Arc::new(clients);
         let mut warnings = Vec::new();
-        let workspaces = workspaces(&config, &mut warnings);
+        let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
@@ -153,7 +163,7 @@ impl App {
         let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
-                let bench = Bench { registry, catalog, library, policy };
+                let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
                 Ok(Self { config, bench, redactor, clients, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
@@ -178,9 +188,11 @@ impl App {
     ///
     /// # Errors
     /// [`Fault::Usage`] where their user name can't be a person's.
-    pub fn requester(&self) -> Result<Requester, Fault> {
-        let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
+    pub async fn requester(&self) -> Result<Requester, Fault> {
+        let uid = users::current();
+        let name = users::name(uid).await;
+        let user = User { uid, name: name.as_deref() };
+        self.config.people.requester(user).map_err(|error| Fault::Usage(error.to_string()))
     }
 
     /// A role by its name.
@@ -208,11 +220,16 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
 }
 
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
-fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
+fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
-    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
+        problems.extend(errors.iter().map(ToString::to_string));
+        Belongings::default()
+    });
+    let sources = &config.catalog.sources().workspaces;
+    let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
 }
@@ -247,11 +264,12 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
-        let mut code = self.builtin();
+        let mut code: BTreeMap<ToolName, Code> =
+            self.builtin().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
         for definition in definitions.iter().map(Definition::tool) {
             if matches!(definition.run, ToolRun::Http(_)) {
                 match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), tool)),
+                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
                     Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
                 }
             }

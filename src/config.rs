@@ -4,6 +4,10 @@
 
 pub mod place;
 
+pub mod ledger;
+
+pub mod people;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +46,7 @@ struct Document {
     models: BTreeMap<String, ModelConfig>,
     investigation: InvestigationSection,
     store: StoreSection,
+    ledger: ledger::Ledger,
     tools: Directories,
     policies: Directories,
     runbooks: Directories,
@@ -118,6 +123,8 @@ pub struct Config {
     pub window: jiff::SignedDuration,
     /// The store's file.
     pub store: PathBuf,
+    /// Where the ledger's key lies and its checkpoints go.
+    pub ledger: ledger::Ledger,
     /// Directories of operators' tool definitions.
     pub tool_dirs: Vec<PathBuf>,
     /// Directories of operators' policies.
@@ -202,6 +209,7 @@ impl Document {
         let mut problems = Vec::new();
         self.check_paths(&mut problems);
         self.check_roles(&mut problems);
+        self.ledger.check(&mut problems);
         let model_order = self.model_order(&mut problems);
         let budgets = self.investigation.budgets(&mut problems);
         if budgets.cost.is_some() {
@@ -243,6 +251,7 @@ impl Document {
             tokens_per_day: self.investigation.tokens_per_day,
             window,
             store,
+            ledger: self.ledger,
             tool_dirs: self.tools.dirs,
             policy_dirs: self.policies.dirs,
             runbook_dirs: self.runbooks.dirs,

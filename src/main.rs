@@ -6,6 +6,12 @@ mod flags;
 #[path = "main/policy.rs"]
 mod policy;
 
+#[path = "main/audit.rs"]
+mod audit;
+
+#[path = "main/approvals.rs"]
+mod approvals;
+
 #[path = "main/commands.rs"]
 mod commands;
 

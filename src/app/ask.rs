@@ -16,11 +16,14 @@ use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Store;
 
 use super::fault::Fault;
+use super::writes::Lazy;
+use super::writes::people::Present;
 use super::{App, SystemClock};
 use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
+use crate::agent::writes::Notes;
 
 /// Longest question; what is longer is a paste that belongs into a file.
 const QUESTION_CHARS: usize = 4_000;
@@ -60,19 +63,49 @@ pub enum Kept {
     Lost,
 }
 
-/// Opens an investigation and runs it.
+/// Who is at hand while an investigation runs.
+#[derive(Clone)]
+pub struct AtHand {
+    /// Watches it.
+    pub watcher: Arc<dyn Watcher>,
+    /// Is asked about writes.
+    pub present: Present,
+}
+
+impl AtHand {
+    /// Somebody who watches, and nobody who could be asked.
+    #[must_use]
+    pub fn watching(watcher: Arc<dyn Watcher>) -> Self {
+        Self { watcher, present: Present::nobody() }
+    }
+}
+
+/// Opens an investigation and runs it; nobody is asked about writes.
 ///
 /// # Errors
-/// [`Fault::Usage`] for a question that can't be asked.
+/// As [`ask_with`].
 pub async fn ask(
     app: &App,
     question: Question,
     watcher: Arc<dyn Watcher>,
     cancel: CancellationToken,
 ) -> Result<(InvestigationId, Ended), Fault> {
+    ask_with(app, question, AtHand::watching(watcher), cancel).await
+}
+
+/// Opens an investigation and runs it.
+///
+/// # Errors
+/// [`Fault::Usage`] for a question that can't be asked.
+pub async fn ask_with(
+    app: &App,
+    question: Question,
+    at_hand: AtHand,
+    cancel: CancellationToken,
+) -> Result<(InvestigationId, Ended), Fault> {
     let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
     let redactor = app.redactor.with_key(key.clone());
-    let run = run_of(app, question, &redactor)?;
+    let run = run_of(app, question, &redactor).await?;
     let id = run.investigation.clone();
     let store = opened(app, &run, &key).await;
     let lock = lock(app, &id).unwrap_or_default();
@@ -85,8 +118,8 @@ pub async fn ask(
     };
     let clock = Arc::new(SystemClock);
     let trace =
-        Trace::begin(store.clone(), clock, watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
-    let ended = carry_on(app, today.model, redactor, trace, cancel).await;
+        Trace::begin(store.clone(), clock, at_hand.watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
+    let ended = carry_on(app, today.model, redactor, trace, at_hand.present, cancel).await;
     drop(lock);
     if let Some(store) = store {
         store.close().await;
@@ -100,17 +133,31 @@ pub(super) async fn carry_on(
     model: Arc<dyn Model>,
     redactor: warrant_kernel::redact::Redactor,
     trace: Trace,
+    present: Present,
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let investigation = Investigation { bench: &app.bench, redactor, model, trace, conduct: &scheduler, cancel };
-    match investigation.run().await {
+    let writes = Lazy::new(app, present);
+    let investigation = Investigation {
+        bench: &app.bench,
+        redactor,
+        model,
+        trace,
+        scheduler: &scheduler,
+        writes: &writes,
+        notes: Notes::default(),
+        cancel,
+    };
+    let ended = match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
         Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
             None => Kept::Whole,
             Some(_) => Kept::Lost,
         }),
-    }
+    };
+    drop(investigation);
+    writes.close().await;
+    ended
 }
 
 /// What the day's budget leaves.
@@ -153,7 +200,7 @@ async fn opened(app: &App, run: &Run, key: &RedactionKey) -> Option<Store> {
     }
 }
 
-fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
+async fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
     let now = SystemClock.now();
     let trigger = masked(question.trigger, redactor)?;
     let service = match &question.service {
@@ -171,7 +218,7 @@ fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Reda
     Ok(Run {
         investigation: investigation.parse().map_err(|error| Fault::Failed(format!("{error}")))?,
         trigger,
-        requester: app.requester()?,
+        requester: app.requester().await?,
         role: app.role(&question.role)?,
         channel: question.channel,
         writes: app.config.writes.or(question.writes),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use warrant_kernel::db::DatabaseError;
+use warrant_kernel::ledger::error::LedgerError;
 use warrant_kernel::store::StoreError;
 
 use crate::config::ConfigError;
@@ -30,6 +31,17 @@ pub enum Fault {
     /// The store can't be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The ledger can't be read or written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The sequencer said no to a person.
+    #[error("{message} ({code})")]
+    Refused {
+        /// For programs, in upper case.
+        code: String,
+        /// For people.
+        message: String,
+    },
     /// Something else stood in the way.
     #[error("{0}")]
     Failed(String),
@@ -41,7 +53,7 @@ impl Fault {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Load(_) | Self::Config { .. } | Self::Usage(_) => 2,
-            Self::Database(_) | Self::Store(_) | Self::Failed(_) => 1,
+            Self::Database(_) | Self::Store(_) | Self::Ledger(_) | Self::Refused { .. } | Self::Failed(_) => 1,
         }
     }
 }
@@ -50,4 +62,17 @@ impl Fault {
 #[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// An error with all that lies beneath it, in one line.
+#[must_use]
+pub fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        next = source.source();
+    }
+    text
 }

@@ -87,20 +87,20 @@ pub struct Explained {
 ///
 /// # Errors
 /// [`Fault::Usage`] where it is no call: an unknown tool, arguments that do not fit.
-pub fn explain(app: &App, asked: &Asked) -> Result<Explained, Fault> {
+pub async fn explain(app: &App, asked: &Asked) -> Result<Explained, Fault> {
     match Verb::ALL.into_iter().find(|verb| verb.as_str() == asked.what) {
-        Some(verb) => explain_standing(app, asked, verb),
-        None => explain_call(app, asked),
+        Some(verb) => explain_standing(app, asked, verb).await,
+        None => explain_call(app, asked).await,
     }
 }
 
-fn explain_call(app: &App, asked: &Asked) -> Result<Explained, Fault> {
+async fn explain_call(app: &App, asked: &Asked) -> Result<Explained, Fault> {
     let now = SystemClock.now();
     let (tool, arguments, target) = resolved(app, &asked.what, &asked.arguments, now)?;
     let run = Run {
         investigation: "command-line".parse().map_err(|error| Fault::Failed(format!("{error}")))?,
         trigger: Trigger::Question { text: "warrant policy explain".to_owned() },
-        requester: person(app, asked)?,
+        requester: person(app, asked).await?,
         role: app.role(&asked.role)?,
         channel: Channel::Terminal,
         writes: app.config.writes.or(asked.writes),
@@ -119,13 +119,13 @@ fn explain_call(app: &App, asked: &Asked) -> Result<Explained, Fault> {
     Ok(Explained { target: Some(target), quorum, explanation })
 }
 
-fn explain_standing(app: &App, asked: &Asked, verb: Verb) -> Result<Explained, Fault> {
+async fn explain_standing(app: &App, asked: &Asked, verb: Verb) -> Result<Explained, Fault> {
     let now = SystemClock.now();
-    let by = person(app, asked)?;
+    let by = person(app, asked).await?;
     let write = asked.tool.as_deref().map(|tool| resolved(app, tool, &asked.arguments, now)).transpose()?;
     let requester = match &asked.requester {
         Some(requester) => parsed(requester)?,
-        None => app.requester()?.person,
+        None => app.requester().await?.person,
     };
     let tier = match asked.tier.as_deref() {
         Some("low") => Tier::Low,
@@ -171,10 +171,10 @@ fn resolved<'a>(
     Ok((tool.about(), checked.arguments, target))
 }
 
-fn person(app: &App, asked: &Asked) -> Result<Requester, Fault> {
+async fn person(app: &App, asked: &Asked) -> Result<Requester, Fault> {
     match &asked.person {
         Some(person) => Ok(Requester { person: parsed(person)?, groups: asked.groups.clone() }),
-        None => app.requester(),
+        None => app.requester().await,
     }
 }
 

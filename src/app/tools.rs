@@ -80,7 +80,7 @@ pub async fn call(
     let run = Run {
         investigation: "command-line".parse().map_err(|error| Fault::Failed(format!("{error}")))?,
         trigger: Trigger::Question { text: format!("warrant tools call {name}") },
-        requester: app.requester()?,
+        requester: app.requester().await?,
         role: app.role(role)?,
         channel: Channel::Command,
         writes: Writes::Off,

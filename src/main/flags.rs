@@ -7,7 +7,10 @@ use clap_complete::Shell;
 use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
+use warrant::demo::shop::RestartOptions;
 
+use crate::approvals::{ApprovalsCommand, StopFlags, TokenCommand};
+use crate::audit::AuditCommand;
 use crate::policy::PolicyCommand;
 
 /// Investigates incidents. Reads are fast. Writes need a warrant.
@@ -23,7 +26,8 @@ Examples:
   warrant tools call search_logs --args '{\"service\": \"checkout\"}'
 
 Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
-config; 3 the report is inconclusive; 130 interrupted."
+config; 3 the report is inconclusive; 4 `audit verify` found something;
+130 interrupted."
 )]
 pub struct Flags {
     /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
@@ -66,6 +70,21 @@ Examples:
     /// What policy allows, and why.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// The writes that wait for people: looking at them, approving, denying.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Stop all writes at once, or let them go on. Whatever is not begun yet is not begun.
+    #[command(after_help = "\
+Examples:
+  warrant stop-writes \"two restarts too many\"
+  warrant stop-writes --lift \"it was the load balancer\"")]
+    StopWrites(StopFlags),
+    /// Personal tokens, for where the user of a machine does not tell who somebody is.
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// The permanent record of writes: reading it, proving it, exporting it.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Print shell completions.
     #[command(after_help = "Example:\n  warrant completions bash > /etc/bash_completion.d/warrant")]
     Completions {
@@ -75,6 +94,9 @@ Examples:
     /// Runs one service of the demo's shop.
     #[command(hide = true)]
     ShopPart(PartOptions),
+    /// Restarts one service of the demo's shop.
+    #[command(hide = true)]
+    ShopRestart(RestartOptions),
 }
 
 /// How to print.

@@ -61,10 +61,10 @@ pub struct ExplainFlags {
 }
 
 /// Carries the command out.
-pub fn run(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
+pub async fn run(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
     match command {
         PolicyCommand::Check(json) => Ok(check(app, json)),
-        PolicyCommand::Explain(flags) => explain(app, flags),
+        PolicyCommand::Explain(flags) => explain(app, flags).await,
     }
 }
 
@@ -82,7 +82,7 @@ fn check(app: &App, json: Json) -> u8 {
     u8::from(!checked.problems.is_empty())
 }
 
-fn explain(app: &App, flags: ExplainFlags) -> Result<u8, Fault> {
+async fn explain(app: &App, flags: ExplainFlags) -> Result<u8, Fault> {
     let json = flags.json.json;
     let asked = Asked {
         what: flags.what,
@@ -96,7 +96,7 @@ fn explain(app: &App, flags: ExplainFlags) -> Result<u8, Fault> {
         requester: flags.requester,
         contributor: if flags.contributor { Contributor::Yes } else { Contributor::No },
     };
-    let explained = policy::explain(app, &asked)?;
+    let explained = policy::explain(app, &asked).await?;
     if json {
         as_json(&explained);
     } else {

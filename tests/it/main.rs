@@ -32,4 +32,6 @@ mod docs;
 
 mod roles;
 
+mod policies;
+
 mod prompt;

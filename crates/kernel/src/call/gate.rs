@@ -40,6 +40,9 @@ pub mod deed;
 
 pub mod sequencer;
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use crate::domain::decision::{Action, Risk, Tier};

@@ -113,7 +113,11 @@ impl Registry {
     ///
     /// # Errors
     /// Every definition without code and code without definition.
-    pub fn new(definitions: Definitions, code: BTreeMap<ToolName, Code>) -> Result<Self, Vec<RegistryError>> {
+    pub fn new<C: Into<Code>>(
+        definitions: Definitions,
+        code: BTreeMap<ToolName, C>,
+    ) -> Result<Self, Vec<RegistryError>> {
+        let code: BTreeMap<ToolName, Code> = code.into_iter().map(|(name, code)| (name, code.into())).collect();
         let undefined = code.keys().filter(|name| definitions.get(name.as_str()).is_none());
         let mut errors: Vec<RegistryError> = undefined.map(|name| RegistryError::NoDefinition(name.clone())).collect();
         let names = definitions.iter().map(|definition| &definition.tool().name);

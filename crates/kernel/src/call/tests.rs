@@ -20,7 +20,7 @@ use crate::call::definition::{Definition, DefinitionFile, Definitions, LoadConte
 use crate::call::execute::AtOnce;
 use crate::call::gate::Gate;
 use crate::call::record::Recorder;
-use crate::call::registry::Registry;
+use crate::call::registry::{Code, Registry};
 use crate::call::tool::{Arguments, EvidencePage, EvidencePages, Problem, ReadError, ReadTool, Reading, Services};
 use crate::call::{Desk, carry_out};
 use crate::domain::decision::Decision;
@@ -171,7 +171,7 @@ impl Scene {
         let policies = [PolicyText { name: "p.cedar", text: policies }];
         let policy = Policy::load(&policies, definitions.iter().map(Definition::tool), &roles).unwrap();
         let tool: Arc<dyn ReadTool> = Arc::new(tool);
-        let code = definitions.iter().map(|found| (found.tool().name.clone(), Arc::clone(&tool)));
+        let code = definitions.iter().map(|found| (found.tool().name.clone(), Code::Read(Arc::clone(&tool))));
         let code: BTreeMap<_, _> = code.collect();
         Self {
             registry: Registry::new(definitions, code).ok().unwrap(),

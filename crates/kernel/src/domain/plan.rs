@@ -31,7 +31,7 @@ pub struct NotAnApproval(String);
 impl ApprovalId {
     /// The `n`th approval of a store.
     #[must_use]
-    pub fn nth(n: u64) -> Self {
+    pub const fn nth(n: u64) -> Self {
         Self(n)
     }
 

@@ -4,6 +4,8 @@
 //! nothing in it but what the caller lists, no standard input, and a process group of its own that dies with the call:
 //! dropping the future kills all of it.
 
+pub mod users;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};

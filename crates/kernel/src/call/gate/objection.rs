@@ -98,6 +98,9 @@ pub enum Objection {
     /// Nobody can say who is who.
     #[error("who may decide could not be found out, so nobody may: {0}")]
     DirectoryFailed(String),
+    /// A token that proves nobody.
+    #[error("that token proves nobody: it was never made here, or it was revoked")]
+    NoToken,
     /// The proof is not good for this.
     #[error("a person of the demo decides in the demo only")]
     DemoOnly,
@@ -154,6 +157,7 @@ impl Objection {
             Self::SameAccount { .. } => "SAME_ACCOUNT",
             Self::AlreadyVoted(_) => "ALREADY_VOTED",
             Self::DirectoryFailed(_) => "DIRECTORY_FAILED",
+            Self::NoToken => "NO_TOKEN",
             Self::DemoOnly => "DEMO_ONLY",
             Self::NoReason => "NO_REASON",
             Self::WritesStopped { .. } => "WRITES_STOPPED",

@@ -6,6 +6,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`shown`] | what it shows of itself |
+//! | [`account`] | what became of one call |
 //! | `watch` | time that never goes back |
 //! | `kept` | approvals as they are kept |
 //! | `records` | what the ledger is told |
@@ -15,8 +16,11 @@
 //! | `grant` | everything is checked again, then a warrant is issued |
 //! | `perform` | the write, its outcome, and the look after it |
 //! | `sweep` | what an earlier process left |
+//! | [`tokens`] | another proof of who somebody is |
 
 pub mod shown;
+
+pub mod account;
 
 mod watch;
 
@@ -35,6 +39,8 @@ mod grant;
 mod perform;
 
 mod sweep;
+
+pub mod tokens;
 
 use std::collections::BTreeSet;
 use std::error::Error;

@@ -49,6 +49,7 @@ pub(super) fn run() -> Run {
         service: None,
         since: now,
         opened_at: now,
+        writes: Writes::Allowed,
     }
 }
 

@@ -14,8 +14,6 @@ use crate::call::gate::approval::{Approval, State};
 use crate::call::gate::deed::{Deed, Ended, Halt};
 use crate::call::gate::warrant::Warrant;
 use crate::call::write::{Effect, Held, Looking, Verdict, WriteError, WriteTool};
-use crate::domain::output::Output;
-use crate::domain::plan::{ApprovalId, Proposal};
 use crate::domain::result::{ErrorCode, Status};
 use crate::ledger::Ledger;
 use crate::ledger::record::{Entry, RecordKind};

@@ -4,7 +4,7 @@
 //! names things is never hidden: target, ids, digests, persons.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::call::gate::approval::Approval;
 use crate::call::gate::plan::text_of;

@@ -71,6 +71,7 @@ impl Sequencer {
     }
 
     async fn ask(&self, request: Request<'_>) -> Result<ApprovalId, Halt> {
+        self.settle_late().await.map_err(unavailable)?;
         let arguments = request.arguments.as_map();
         plan::fit(request.redactor, arguments, request.target).map_err(|unfit| invalid(&unfit))?;
         let tool = request.tool.about();
@@ -87,7 +88,6 @@ impl Sequencer {
         let work = code.preview(request.arguments, request.target, looking);
         let preview = perform::bounded(tool.timeout, work).await?;
         let preview = plan::masked(request.redactor, preview).map_err(|unfit| invalid(&unfit))?;
-        self.settle_late().await.map_err(unavailable)?;
 
         let _turn = self.turn.lock().await;
         // Another call of the same turn may have asked meanwhile.

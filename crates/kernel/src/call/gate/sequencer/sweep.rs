@@ -49,7 +49,8 @@ impl Sequencer {
             swept.orphans.push((id, kept.approval.state.clone()));
         }
         let open: Vec<ApprovalId> = open.iter().filter_map(approval_of).collect();
-        for id in self.index().begun() {
+        let begun = self.index().begun();
+        for id in begun {
             if !open.contains(&id) {
                 self.closed_late(id).await?;
             }

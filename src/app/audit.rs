@@ -1,0 +1,158 @@
+//! `warrant audit`: reading, proving and exporting the ledger.
+//!
+//! Any process that may read the store reads; every look at what records say is recorded first. What appends to the ledger
+//! itself, a rotation or a sealing, takes the lease for as long as it runs.
+
+pub mod list;
+
+pub mod show;
+
+pub mod export;
+
+pub mod folder;
+
+pub mod verify;
+
+pub mod publish;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+use warrant_kernel::call::tool::Clock;
+use warrant_kernel::db::Database;
+use warrant_kernel::db::lease::Lease;
+use warrant_kernel::db::storage::Row;
+use warrant_kernel::domain::digest::Digest;
+use warrant_kernel::ledger::archive::Archive;
+use warrant_kernel::ledger::error::LedgerError;
+use warrant_kernel::ledger::record::{Record, RecordKind};
+use warrant_kernel::ledger::seal::{Consent, Sealed, Sealing};
+use warrant_kernel::ledger::{Ledger, Options};
+
+use super::fault::Fault;
+use super::{App, SystemClock};
+
+/// What the ledger of this config is opened with.
+#[must_use]
+pub fn options(app: &App) -> Options {
+    let instance = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let instance = if instance.trim().is_empty() { "unknown" } else { instance.trim() };
+    let key = app.config.ledger.key(&app.config.store);
+    Options::new(key, Arc::new(|| SystemClock.now()), instance.to_owned(), env!("CARGO_PKG_VERSION").to_owned())
+}
+
+/// The ledger, open for reading.
+pub struct Reading {
+    database: Database,
+    archive: Archive,
+}
+
+impl Reading {
+    /// Opens the store of a config.
+    ///
+    /// # Errors
+    /// [`Fault::Database`] and [`Fault::Ledger`].
+    pub async fn open(app: &App) -> Result<Self, Fault> {
+        let database = Database::open(&app.config.store).await.map_err(Fault::Database)?;
+        let archive = Archive::open(&database).await?;
+        Ok(Self { database, archive })
+    }
+
+    /// Records that the person at this terminal looks at the ledger, before anything of it is shown.
+    ///
+    /// # Errors
+    /// [`Fault::Ledger`].
+    pub async fn look(&self, app: &App, kind: RecordKind, what: &[(&'static str, Value)]) -> Result<(), Fault> {
+        let person = app.requester().await?.person;
+        Ok(self.archive.look(kind, &person, what, &options(app)).await?)
+    }
+
+    /// Lets go of the store.
+    pub async fn close(self) {
+        self.archive.shut().await;
+        self.database.close().await;
+    }
+}
+
+/// Opens the ledger for appending and runs `work` with it, then publishes how far it came.
+async fn writing<T, W>(app: &App, work: W) -> Result<T, Fault>
+where
+    W: AsyncFnOnce(&Ledger) -> Result<T, LedgerError>,
+{
+    let database = Database::open(&app.config.store).await.map_err(Fault::Database)?;
+    let lease = Lease::take(&app.config.store).map_err(LedgerError::Lease)?;
+    let ledger = Ledger::open(&database, lease, options(app)).await?;
+    let done = work(&ledger).await;
+    let published = ledger.publish(&publish::publishers(app)).await;
+    ledger.shut().await;
+    database.close().await;
+    let done = done?;
+    published?;
+    Ok(done)
+}
+
+/// The person at this terminal, for a record.
+async fn consent(app: &App) -> Result<Consent, Fault> {
+    let person = app.requester().await?.person;
+    Ok(Consent { person, proved: "user of this machine".to_owned() })
+}
+
+/// Goes on under a new key; gives the public one.
+///
+/// # Errors
+/// [`Fault::Ledger`]; another process that writes to the ledger among them.
+pub async fn rotate_key(app: &App) -> Result<String, Fault> {
+    let by = consent(app).await?;
+    writing(app, async |ledger| ledger.rotate_key(&by).await).await.map(|key| key.to_string())
+}
+
+/// Asks for a sealing, or does it as the second person.
+///
+/// # Errors
+/// [`Fault::Ledger`].
+pub async fn seal(app: &App, sealing: &Sealing) -> Result<Sealed, Fault> {
+    let by = consent(app).await?;
+    writing(app, async |ledger| ledger.seal(sealing, &by).await).await
+}
+
+/// A record as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Told {
+    /// Its number.
+    pub seq: u64,
+    /// When.
+    pub at: String,
+    /// What about.
+    pub kind: String,
+    /// Its hash.
+    pub hash: Digest,
+    /// What it says.
+    pub fields: BTreeMap<String, Value>,
+    /// The fields that two persons sealed.
+    pub sealed: Vec<String>,
+}
+
+impl Told {
+    /// A row for reading.
+    #[must_use]
+    pub fn of(row: &Row) -> Self {
+        let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        let fields: BTreeMap<String, Value> =
+            row.openings.iter().map(|it| (it.field.clone(), value(&it.value))).collect();
+        let committed = Record::parse(&row.bytes).map(|record| record.commitments).unwrap_or_default();
+        let sealed = committed.into_keys().filter(|field| !fields.contains_key(field)).collect();
+        Self { seq: row.seq, at: row.at.clone(), kind: row.kind.clone(), hash: row.hash, fields, sealed }
+    }
+
+    /// A field that is a text, or a number as one.
+    #[must_use]
+    pub fn text(&self, field: &str) -> Option<String> {
+        match self.fields.get(field)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Null => None,
+            other => Some(other.to_string()),
+        }
+    }
+}
