@@ -184,14 +184,8 @@ impl Investigation<'_> {
         let request = prompt::digest(system, tools, &messages);
         self.trace.append(vec![Body::Asked(Asked::Model { turn, request })]).await;
         let seen: Vec<Seen<'_>> = state.seen().collect();
-        let request = Request {
-            run: &state.run,
-            seen: &seen,
-            system,
-            tools,
-            messages: &messages,
-            max_tokens: ANSWER_TOKENS,
-        };
+        let request =
+            Request { run: &state.run, seen: &seen, system, tools, messages: &messages, max_tokens: ANSWER_TOKENS };
         let (sender, mut deltas) = unbounded_channel::<String>();
         let watching = async {
             let mut lines = Lines::new(&self.redactor, self.trace.watcher());

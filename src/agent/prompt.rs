@@ -310,8 +310,7 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
         let (Caller::FollowUp { of }, Some(result)) = (&known.call.by, &known.result) else { return None };
         Some(format!("Read by itself after {of}: {}\n{}", heading(known), shown(result, size)))
     });
-    let notes: Vec<String> =
-        after.chain(turn.notes.iter().cloned()).chain(reaction(turn).map(str::to_owned)).collect();
+    let notes: Vec<String> = after.chain(turn.notes.iter().cloned()).chain(reaction(turn).map(str::to_owned)).collect();
     if !notes.is_empty() {
         messages.push(Message::User { text: notes.join("\n") });
     }

@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use warrant_kernel::call::carry_out;
 use warrant_kernel::call::gate::approver::{Approver, Nobody};
+use warrant_kernel::call::gate::deed::Deed;
 use warrant_kernel::call::gate::exhibit::SoFar;
 use warrant_kernel::call::gate::grounds::Grounds;
-use warrant_kernel::call::gate::deed::Deed;
 use warrant_kernel::call::gate::sequencer::Sequencer;
 use warrant_kernel::call::gate::sequencer::account::Account;
 use warrant_kernel::call::gate::{Gate, Writes};
@@ -164,7 +164,9 @@ impl Investigation<'_> {
         let mut settled = Vec::new();
         for waiting in state.waiting() {
             let Some(known) = state.calls.iter().find(|known| known.call.id == waiting.call_id) else { continue };
-            let (Some(account), Some(result)) = (self.account(state, &known.call).await, &known.result) else { continue };
+            let (Some(account), Some(result)) = (self.account(state, &known.call).await, &known.result) else {
+                continue;
+            };
             let deed = self.notes.of(account.card.approval);
             let written = told::settled(&known.call, result, &account, deed.as_ref());
             if written.outcome != waiting.outcome {

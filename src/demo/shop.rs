@@ -34,11 +34,11 @@ use crate::demo::repository::{Repository, RepositoryError};
 
 use catalog::{Git, Places, Restarting};
 use child::Part;
-use staff::{Parts, Staff};
 use customers::Customers;
 use files::{make_dir, replace, write};
 use furnish::{base, furnish, spec};
 use processor::Processor;
+use staff::{Parts, Staff};
 
 pub use catalog::DescribeError;
 pub use customers::Tally;

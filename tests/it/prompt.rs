@@ -22,7 +22,10 @@ fn system_prompt_and_tools_fit_into_24_kb() {
     let closed = ["explore", "general-purpose"].map(|role| (role, Writes::Off));
     for (role, writes) in closed.into_iter().chain([("general-purpose", Writes::Allowed)]) {
         let (system, tools) = bytes(role, writes);
-        println!("{role}, writes {writes:?}: system prompt {system} bytes, tools {tools} bytes, together {}", system + tools);
+        println!(
+            "{role}, writes {writes:?}: system prompt {system} bytes, tools {tools} bytes, together {}",
+            system + tools
+        );
         assert!(system + tools <= 24_000, "{role}: {system} + {tools}");
     }
 }

@@ -71,21 +71,15 @@ pub(super) fn result_of(call: &Call, account: &Account) -> ToolResult {
             "WAITS",
             format!("not executed; waits for approval {id} until {}", rfc3339(card.expires_at)),
         ),
-        State::Denied { by, reason, .. } => refused(
-            Status::Denied,
-            ErrorCode::ApprovalDenied,
-            "DENIED",
-            format!("{by} denied {id}: {reason}"),
-        ),
+        State::Denied { by, reason, .. } => {
+            refused(Status::Denied, ErrorCode::ApprovalDenied, "DENIED", format!("{by} denied {id}: {reason}"))
+        }
         State::Expired { .. } => {
             refused(Status::Denied, ErrorCode::ApprovalExpired, "EXPIRED", format!("nobody decided on {id} in time"))
         }
-        State::Revoked { by, reason, .. } => refused(
-            Status::Denied,
-            ErrorCode::ApprovalRevoked,
-            "REVOKED",
-            format!("{by} took {id} back: {reason}"),
-        ),
+        State::Revoked { by, reason, .. } => {
+            refused(Status::Denied, ErrorCode::ApprovalRevoked, "REVOKED", format!("{by} took {id} back: {reason}"))
+        }
         State::Consumed { .. } => refused(
             Status::Unknown,
             ErrorCode::OutcomeUnknown,

@@ -177,7 +177,9 @@ impl<W: Write + Send> Watcher for Progress<W> {
                 self.line(Role::Faint, "the report went back: not all of its claims stood up");
             }
             Body::Answered(Answered::Model { .. }) | Body::Decided { .. } | Body::Reported { .. } => {}
-            Body::Settled { text, .. } | Body::Steered { text } | Body::Budget { text, .. } => self.line(Role::Careful, text),
+            Body::Settled { text, .. } | Body::Steered { text } | Body::Budget { text, .. } => {
+                self.line(Role::Careful, text)
+            }
             Body::Interrupted => self.line(Role::Careful, "interrupted"),
         }
     }

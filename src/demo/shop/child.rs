@@ -9,8 +9,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
-use crate::demo::part::{Listening, RELOAD};
 use crate::demo::part::spec::{Role, Spec};
+use crate::demo::part::{Listening, RELOAD};
 use crate::demo::shop::ShopError;
 
 /// How long a part may take to listen, on a machine that is busy with other things.

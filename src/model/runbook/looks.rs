@@ -94,7 +94,9 @@ pub(super) fn look<'a>(
 fn again<'a>(best: &Weighed<'a>) -> impl Iterator<Item = &'a Check> {
     best.held().map(|checked| checked.check).filter(|check| match check.expect.test {
         Test::Rises(..) | Test::Falls(..) => false,
-        Test::Equals(_) | Test::Below(_) | Test::Above(_) | Test::Between(..) | Test::Contains(_) | Test::Absent => true,
+        Test::Equals(_) | Test::Below(_) | Test::Above(_) | Test::Between(..) | Test::Contains(_) | Test::Absent => {
+            true
+        }
     })
 }
 

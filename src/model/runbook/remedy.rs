@@ -71,7 +71,9 @@ pub(super) fn next<'a>(scene: &Scene<'a>, best: &Weighed<'a>, tools: &[ToolSpec]
                 let most = if then.peek().is_some() { looks::FEW } else { looks::MANY };
                 match looks::look(scene, best, took, most) {
                     Ok(looked) => course.looked = Some(looked),
-                    Err(calls) => return Next::Calls(format!("Looking whether that helped: {}", sentence(deed)), calls),
+                    Err(calls) => {
+                        return Next::Calls(format!("Looking whether that helped: {}", sentence(deed)), calls);
+                    }
                 }
             }
         }
@@ -89,7 +91,9 @@ pub(super) fn next<'a>(scene: &Scene<'a>, best: &Weighed<'a>, tools: &[ToolSpec]
             Stepped::Took(took) => {
                 match looks::look(scene, best, took, looks::MANY) {
                     Ok(looked) => course.looked = Some(looked),
-                    Err(calls) => return Next::Calls(format!("Looking whether that helped: {}", sentence(deed)), calls),
+                    Err(calls) => {
+                        return Next::Calls(format!("Looking whether that helped: {}", sentence(deed)), calls);
+                    }
                 }
                 break;
             }
@@ -100,9 +104,8 @@ pub(super) fn next<'a>(scene: &Scene<'a>, best: &Weighed<'a>, tools: &[ToolSpec]
 
 /// The first remedy that names a write and whose check held.
 fn remedy_of<'a>(best: &Weighed<'a>) -> Option<(&'a Remedy, &'a Deed)> {
-    let holds = |remedy: &Remedy| {
-        remedy.when.as_ref().is_none_or(|when| best.held().any(|checked| checked.check.id == *when))
-    };
+    let holds =
+        |remedy: &Remedy| remedy.when.as_ref().is_none_or(|when| best.held().any(|checked| checked.check.id == *when));
     let remedies = best.candidate.runbook.remedies.iter();
     remedies.filter(|remedy| holds(remedy)).find_map(|remedy| Some((remedy, remedy.write.as_ref()?)))
 }

@@ -68,12 +68,16 @@ fn lint_runbook(runbook: &Runbook, tools: Tools<'_>, problems: &mut Vec<Problem>
                 wrong(fill::FillError::Unknown(name.to_owned()).to_string());
             }
         }
-        if check.expect.needs_previous() && !check.args.values().flat_map(fill::texts).any(|text| text.contains("{since}")) {
+        if check.expect.needs_previous()
+            && !check.args.values().flat_map(fill::texts).any(|text| text.contains("{since}"))
+        {
             wrong("it compares with the window before, so an argument must hold `{since}`".to_owned());
         }
         match tools(&check.tool) {
             None => wrong(format!("there is no tool `{}`; `warrant tools list` names them", check.tool)),
-            Some(tool) if tool.risk != Risk::Read => wrong(format!("`{}` does not only read; a check must", check.tool)),
+            Some(tool) if tool.risk != Risk::Read => {
+                wrong(format!("`{}` does not only read; a check must", check.tool))
+            }
             Some(tool) => lint_args(&check.tool, &check.args, &tool.args, &mut wrong),
         }
     }

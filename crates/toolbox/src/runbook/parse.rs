@@ -132,8 +132,7 @@ pub fn parse(id: &str, file: &Path, text: &str) -> Result<Runbook, Problem> {
             let mut remedies: Vec<Remedy> = Vec::new();
             for form in front.remedies {
                 let line = at(form.span());
-                remedies
-                    .push(form.into_inner().remedy(line, &checks).map_err(|message| problem(line, message))?);
+                remedies.push(form.into_inner().remedy(line, &checks).map_err(|message| problem(line, message))?);
             }
             Ok(Runbook {
                 id: id.to_owned(),

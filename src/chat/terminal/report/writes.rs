@@ -44,9 +44,12 @@ fn one(page: &mut Page, written: &Written) {
         };
         format!("{word}: {}", verified.because)
     }));
-    more.extend(written.undo.as_ref().map(|undo| {
-        format!("to undo it: {} {} ({})", undo.tool, Value::Object(undo.arguments.clone()), undo.why)
-    }));
+    more.extend(
+        written
+            .undo
+            .as_ref()
+            .map(|undo| format!("to undo it: {} {} ({})", undo.tool, Value::Object(undo.arguments.clone()), undo.why)),
+    );
     more.extend(written.proof.as_ref().map(|proof| match &proof.checkpoint {
         Some(checkpoint) => format!("ledger: record {}, checkpoint {checkpoint}", proof.intent),
         None => format!("ledger: record {}", proof.intent),

@@ -46,7 +46,8 @@ pub(super) fn findings(scene: &Scene<'_>, course: &Course<'_>) -> Vec<Finding> {
     let counted = wanted(scene, course).and_then(|wanted| scene.result_of(&wanted)).and_then(|seen| {
         let (data, service) = (&seen.result.data, scene.run.service.as_ref()?);
         let (now, before) = (count(data, "errors", "now"), count(data, "errors", "before"));
-        let claim = format!("Since the write {service} logs {now} errors, {before} in the window of the same length before.");
+        let claim =
+            format!("Since the write {service} logs {now} errors, {before} in the window of the same length before.");
         Some(context(claim, seen.result.evidence?))
     });
     looked.chain(counted).collect()
@@ -84,7 +85,9 @@ pub(super) fn next_steps(best: Option<&Weighed<'_>>, course: &Course<'_>) -> Vec
             Fate::Failed => Some(format!("Look at what became of it: {}", sentence(&deed.text))),
         })
         .collect();
-    steps.extend(course.stuck.as_ref().map(|stuck| format!("By hand, for it could not be proposed: {}", sentence(stuck))));
+    steps.extend(
+        course.stuck.as_ref().map(|stuck| format!("By hand, for it could not be proposed: {}", sentence(stuck))),
+    );
     let over = course.looked.as_ref().is_some_and(Looked::is_over);
     let wrote = course.took_at.is_some();
     if wrote && !over {

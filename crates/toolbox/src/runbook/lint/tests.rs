@@ -102,7 +102,8 @@ fn remedy(rest: &str) -> String {
 
 #[test]
 fn a_remedy_that_fits_is_fine() {
-    let edit = "{ path = \"{change.path}\", old_string = \"{change.line_now}\", new_string = \"{change.line_before}\" }";
+    let edit =
+        "{ path = \"{change.path}\", old_string = \"{change.line_now}\", new_string = \"{change.line_before}\" }";
     let then = "then = [{ do = \"restart\", tool = \"restart_service\", args = { service = \"{service}\" } }]";
     assert_eq!(remedy(&format!("tool = \"edit_config\"\nargs = {edit}\n{then}")), "");
     assert_eq!(remedy("alternatives = [\"or that\"]"), "");

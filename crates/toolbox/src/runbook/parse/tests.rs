@@ -79,7 +79,8 @@ fn windows_line_ends_and_a_byte_order_mark_are_read_too() {
 
 /// A runbook of one check `pool` and these remedies.
 fn remedies(remedies: &str) -> Result<Runbook, String> {
-    let check = "[[checks]]\nid = \"pool\"\ntool = \"http_check\"\nmeans = \"m\"\nexpect = { at = \"\", is = \"absent\" }";
+    let check =
+        "[[checks]]\nid = \"pool\"\ntool = \"http_check\"\nmeans = \"m\"\nexpect = { at = \"\", is = \"absent\" }";
     read(&format!("+++\ntitle = \"t\"\n{check}\n{remedies}\n+++\n"))
 }
 
