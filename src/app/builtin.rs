@@ -25,6 +25,7 @@ pub const TOOLS: &[File] = files!("tools":
     "read_file.toml",
     "read_runbook.toml",
     "recent_changes.toml",
+    "restart_service.toml",
     "restore_config.toml",
     "scrape_metrics.toml",
     "search_files.toml",

@@ -74,12 +74,16 @@ impl Equipment<'_> {
     }
 
     fn writes(&self) -> BTreeMap<ToolName, Arc<dyn WriteTool>> {
+        let kept = Kept::at(self.kept.clone());
         let files = Arc::new(Files {
             catalog: Arc::clone(self.catalog),
             workspaces: Arc::clone(self.workspaces),
-            kept: Kept::at(self.kept.clone()),
+            kept: kept.clone(),
         });
-        let tools: [(&str, Arc<dyn WriteTool>); 3] = [
+        let restart =
+            write::restart_service::restart_service(Arc::clone(self.catalog), Arc::clone(self.clients), kept);
+        let tools: [(&str, Arc<dyn WriteTool>); 4] = [
+            ("restart_service", restart),
             ("edit_config", write::edit_config::edit_config(Arc::clone(&files))),
             ("edit_temp_config", write::edit_config::edit_temp_config(Arc::clone(&files))),
             ("restore_config", write::restore_config::restore_config(files)),

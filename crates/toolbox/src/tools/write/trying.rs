@@ -49,7 +49,6 @@ pub(super) fn run() -> Run {
         service: None,
         since: now,
         opened_at: now,
-        writes: Writes::Allowed,
     }
 }
 
