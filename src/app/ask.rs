@@ -117,8 +117,9 @@ pub async fn ask_with(
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let clock = Arc::new(SystemClock);
-    let trace =
-        Trace::begin(store.clone(), clock, at_hand.watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
+    let trace = Trace::begin(store.clone(), clock, at_hand.watcher, opening)
+        .await
+        .map_err(|error| Fault::Failed(error.to_string()))?;
     let ended = carry_on(app, today.model, redactor, trace, at_hand.present, cancel).await;
     drop(lock);
     if let Some(store) = store {

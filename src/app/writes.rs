@@ -31,7 +31,10 @@ impl<'a> Lazy<'a> {
     async fn take(&self) -> Result<Hold, super::fault::Fault> {
         let hold = Hold::take(self.app, self.present.attended.clone()).await?;
         for (approval, state) in &hold.swept.orphans {
-            tracing::warn!("the outcome of {approval} was lost with an earlier process; it stands at: {}", state.as_str());
+            tracing::warn!(
+                "the outcome of {approval} was lost with an earlier process; it stands at: {}",
+                state.as_str()
+            );
         }
         Ok(hold)
     }

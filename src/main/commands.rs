@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use warrant::app::ask::{AtHand, Ended, Kept, Question, ask_with};
 use warrant::app::fault::{Fault, counted};
-use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::app::writes::people::Present;
+use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
 use warrant::demo::shop::ask_for_restart;
@@ -172,7 +172,9 @@ async fn demo(flags: DemoFlags) -> Result<u8, Fault> {
         }
     };
     let cancel = on_interrupt();
-    let ended = warrant::demo::run::run(&options, print::watcher(print::screen(flags.json.form()).as_ref()), &tell, &cancel).await?;
+    let ended =
+        warrant::demo::run::run(&options, print::watcher(print::screen(flags.json.form()).as_ref()), &tell, &cancel)
+            .await?;
     if flags.keep {
         let dir = directory.path().display();
         eprintln!("Kept: {dir}\nThe trace: warrant --config {dir}/warrant.toml investigations list");

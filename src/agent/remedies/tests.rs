@@ -114,10 +114,7 @@ fn told(calls: &[(&str, Value, Value)]) -> Vec<String> {
     let library = Library::load(&[("pool.md", RUNBOOK)], &[]);
     assert!(library.problems().is_empty(), "{:?}", library.problems());
     let remedies = matched(&state(calls), &catalog(), &library);
-    remedies
-        .iter()
-        .map(|it| format!("{}: {} {}", it.runbook, it.tool, Value::Object(it.arguments.clone())))
-        .collect()
+    remedies.iter().map(|it| format!("{}: {} {}", it.runbook, it.tool, Value::Object(it.arguments.clone()))).collect()
 }
 
 #[test]
