@@ -26,6 +26,8 @@ mod demo;
 
 mod traces;
 
+mod audit;
+
 mod shop;
 
 mod docs;

@@ -60,8 +60,8 @@ use crate::redact::Redactor;
 
 use super::card::Card;
 use super::deed::{Deed, Halt};
-use super::directory::Directory;
 use super::objection::Objection;
+use crate::people::directory::Directory;
 use kept::{Index, Kept};
 use shown::{Figures, Limits, Listed};
 use watch::Watch;

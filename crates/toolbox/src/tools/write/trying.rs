@@ -48,7 +48,6 @@ pub(super) fn run() -> Run {
         service: None,
         since: now,
         opened_at: now,
-        writes: Writes::Allowed,
     }
 }
 

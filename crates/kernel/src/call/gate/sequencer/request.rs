@@ -359,17 +359,10 @@ pub(super) fn ruled_out(ruling: &Ruling) -> Halt {
 }
 
 /// What could not be recorded does not happen.
+#[expect(clippy::needless_pass_by_value, reason = "it ends here, and `map_err` hands it over")]
 pub(super) fn unavailable(objection: Objection) -> Halt {
-    let mut halt = Halt::new(
-        Status::Error,
-        ErrorCode::LedgerUnavailable,
-        objection.code(),
-        format!("{objection}; nothing was written"),
-    );
-    if let Objection::Ledger(_) = objection {
-        halt.reason = "LEDGER".to_owned();
-    }
-    halt
+    let message = format!("{objection}; nothing was written");
+    Halt::new(Status::Error, ErrorCode::LedgerUnavailable, objection.code(), message)
 }
 
 /// A person said no, and why.

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::execute::unbroken;
 use crate::call::gate::approval::{Approval, State, said};
-use crate::call::gate::directory::Freshness;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::Claimant;
 use crate::call::write::{Looking, Probed};
 use crate::db::storage::Row;
 use crate::domain::plan::ApprovalId;
 use crate::ledger::record::{Entry, RecordKind};
+use crate::people::directory::Freshness;
 use crate::policy::standing::Verb;
 
 use super::kept::{Kept, unread};

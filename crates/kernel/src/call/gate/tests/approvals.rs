@@ -4,13 +4,13 @@ use jiff::Timestamp;
 
 use crate::call::gate::approval::{State, Tally};
 use crate::call::gate::approver::Nobody;
-use crate::call::gate::directory::{Freshness, Standing};
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::{Claim, Claimant, Proof, Whole};
 use crate::db::storage::{Batch, DocumentKind, DocumentWrite, Log, Storage};
 use crate::domain::name::PersonId;
 use crate::domain::plan::ApprovalId;
 use crate::domain::result::{ErrorCode, Status};
+use crate::people::directory::{Freshness, Standing};
 
 use super::world::{Answer, AtHand, World, by, claim, on, policy, set, told};
 
