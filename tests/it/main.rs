@@ -33,3 +33,5 @@ mod docs;
 mod roles;
 
 mod prompt;
+
+mod votes;
