@@ -93,8 +93,8 @@ fn main() {
     app.model = Arc::clone(&model) as Arc<dyn Model>;
 
     let role = app.role("general-purpose").unwrap();
-    let tools = prompt::tools(&app.bench.registry, &role);
-    let bytes = prompt::SYSTEM.len() + serde_json::to_vec(&tools).unwrap().len();
+    let tools = prompt::tools(&app.bench.registry, &role, Writes::Off);
+    let bytes = prompt::system(Writes::Off).len() + serde_json::to_vec(&tools).unwrap().len();
     println!("system prompt and {} tools: {bytes} bytes", tools.len());
 
     let one = || async {

@@ -21,11 +21,13 @@ pub mod policy;
 
 pub mod check;
 
+pub mod audit;
+
+pub mod writes;
+
 pub mod sequencer;
 
 pub mod approvals;
-
-pub mod audit;
 
 pub mod print;
 
@@ -35,7 +37,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
-use warrant_kernel::call::registry::Registry;
+use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::{Clock, ReadTool};
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
@@ -262,11 +264,12 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
-        let mut code = self.builtin();
+        let mut code: BTreeMap<ToolName, Code> =
+            self.builtin().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
         for definition in definitions.iter().map(Definition::tool) {
             if matches!(definition.run, ToolRun::Http(_)) {
                 match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), tool)),
+                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
                     Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
                 }
             }

@@ -108,13 +108,17 @@ pub async fn rotate_key(app: &App) -> Result<String, Fault> {
     writing(app, async |ledger| ledger.rotate_key(&by).await).await.map(|key| key.to_string())
 }
 
-/// Asks for a sealing, or does it as the second person.
+/// Asks for a sealing, or does it as the second person; then gives the number of the record that says so.
 ///
 /// # Errors
 /// [`Fault::Ledger`].
-pub async fn seal(app: &App, sealing: &Sealing) -> Result<Sealed, Fault> {
+pub async fn seal(app: &App, seq: u64, fields: Vec<String>, reason: String) -> Result<Option<u64>, Fault> {
     let by = consent(app).await?;
-    writing(app, async |ledger| ledger.seal(sealing, &by).await).await
+    let sealing = Sealing { seq, fields, reason };
+    match writing(app, async |ledger| ledger.seal(&sealing, &by).await).await? {
+        Sealed::Waits => Ok(None),
+        Sealed::Done(by) => Ok(Some(by)),
+    }
 }
 
 /// A record as it is shown.

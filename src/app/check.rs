@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
-use warrant_kernel::domain::name::SourceName;
+use warrant_kernel::domain::name::{PersonId, SourceName};
 use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 
 use super::fault::Fault;
@@ -49,6 +49,9 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
     let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));
+    if app.config.writes == Writes::Allowed {
+        told(Tried::new("approvers", approvers(app)));
+    }
     let lint: Vec<String> = runbooks::lint(app).iter().map(ToString::to_string).collect();
     told(Tried::new("runbooks", all_well(format!("{} runbooks", app.bench.library.runbooks().len()), &lint)));
     for (what, tool, arguments) in trials(app) {
@@ -63,6 +66,17 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         told(Tried::new(format!("models.{name}"), model(app, name, cancel).await));
     }
     Ok(all)
+}
+
+/// Who of the config may approve by the shipped policies. Without anybody a change waits until it expires.
+fn approvers(app: &App) -> Result<String, String> {
+    let oncall: Vec<&str> = app.config.people.in_group("oncall").map(PersonId::as_str).collect();
+    if oncall.is_empty() {
+        return Err("nobody is in the group `oncall`, which approves changes; write `groups = [\"oncall\"]` under a \
+                    `[people.NAME]`"
+            .to_owned());
+    }
+    Ok(format!("{} in the group `oncall`", oncall.join(", ")))
 }
 
 fn all_well(well: String, problems: &[String]) -> Result<String, String> {

@@ -12,7 +12,6 @@ use warrant::app::audit::{rotate_key, seal, show};
 use warrant::app::fault::Fault;
 use warrant::app::{App, print};
 use warrant_kernel::domain::plan::ApprovalId;
-use warrant_kernel::ledger::seal::{Sealed, Sealing};
 
 use crate::flags::Json;
 
@@ -139,11 +138,9 @@ pub async fn run(open: impl FnOnce() -> Result<App, Fault>, command: AuditComman
             Ok(0)
         }
         AuditCommand::Seal { record, fields, reason, json } => {
-            let sealed = seal(&open()?, &Sealing { seq: record, fields, reason }).await?;
-            let (says, by) = match sealed {
-                Sealed::Waits => ("waits for a second person, who runs the same command".to_owned(), None),
-                Sealed::Done(by) => (format!("sealed; record {by} says so"), Some(by)),
-            };
+            let by = seal(&open()?, record, fields, reason).await?;
+            let says = by.map(|by| format!("Sealed; record {by} says so."));
+            let says = says.unwrap_or_else(|| "It waits for a second person, who runs the same command.".to_owned());
             told(json, &json!({ "record": record, "sealed_by": by }), &says);
             Ok(0)
         }

@@ -7,6 +7,7 @@ use clap_complete::Shell;
 use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
+use warrant::demo::shop::RestartOptions;
 
 use crate::approvals::{ApprovalsCommand, StopFlags, TokenCommand};
 use crate::audit::AuditCommand;
@@ -93,6 +94,9 @@ Examples:
     /// Runs one service of the demo's shop.
     #[command(hide = true)]
     ShopPart(PartOptions),
+    /// Restarts one service of the demo's shop.
+    #[command(hide = true)]
+    ShopRestart(RestartOptions),
 }
 
 /// How to print.

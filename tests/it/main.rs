@@ -26,11 +26,15 @@ mod demo;
 
 mod traces;
 
+mod audit;
+
 mod shop;
 
 mod docs;
 
 mod roles;
+
+mod policies;
 
 mod prompt;
 

@@ -137,6 +137,11 @@ impl People {
         self.0.iter().find(|(_, person)| is_it(person)).map(|(name, _)| name)
     }
 
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&PersonId, &Person)> {
+        self.0.iter()
+    }
+
     /// The requester behind a user of this machine.
     ///
     /// # Errors

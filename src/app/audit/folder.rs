@@ -40,7 +40,7 @@ pub struct Export<'a> {
 ///
 /// # Errors
 /// A record that is too long for a tile.
-pub fn files(export: &Export<'_>) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
+pub fn files_of(export: &Export<'_>) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
     let mut files = tiles(&export.rows.iter().map(|row| row.hash).collect::<Vec<_>>());
     for (number, rows) in export.rows.chunks(TILE).enumerate() {
         let mut bytes = Vec::new();
@@ -144,12 +144,11 @@ pub struct Read {
     pub wrong: Vec<(u64, String)>,
 }
 
-/// Reads a folder.
+/// Reads the files of an export.
 ///
 /// # Errors
-/// Where `checkpoint` or `key` can't be read, or the folder itself.
-pub fn read(folder: &Path) -> Result<Read, String> {
-    let there = all_files(folder).map_err(|error| format!("can't read `{}`: {error}", folder.display()))?;
+/// Where there is no `checkpoint`, `key` or `openings.jsonl`.
+pub fn read(there: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Read, String> {
     let text = |name: &str| {
         let bytes = there.get(Path::new(name)).ok_or_else(|| format!("`{name}` is not there"))?;
         String::from_utf8(bytes.clone()).map_err(|_| format!("`{name}` is no text"))
@@ -176,7 +175,7 @@ pub fn read(folder: &Path) -> Result<Read, String> {
     }
     let entries: BTreeSet<PathBuf> =
         rows.chunks(TILE).enumerate().map(|(number, rows)| place("entries", number, rows.len())).collect();
-    for (path, bytes) in &there {
+    for (path, bytes) in there {
         let known = ["checkpoint", "key", "openings.jsonl"].iter().any(|name| path == Path::new(name));
         let is_text = path.parent() == Some(Path::new("texts"))
             && path.file_name().and_then(|name| name.to_str())
@@ -188,7 +187,11 @@ pub fn read(folder: &Path) -> Result<Read, String> {
     Ok(Read { checkpoint, key, rows, wrong })
 }
 
-fn all_files(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+/// All files below a folder, by their paths below it.
+///
+/// # Errors
+/// What the system said.
+pub fn all_files(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let (mut found, mut waiting) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(directory) = waiting.pop() {
         for entry in std::fs::read_dir(directory)? {

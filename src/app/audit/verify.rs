@@ -1,5 +1,6 @@
 //! `warrant audit verify`: a store or an exported folder, against checkpoints kept elsewhere.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -50,10 +51,22 @@ impl Answer {
 /// # Errors
 /// [`Fault::Usage`] where what was named can't be read.
 pub fn verify_folder(question: &Question, folder: &Path) -> Result<Vec<Answer>, Fault> {
-    let mut kept = kept(&question.against)?;
-    let key = key(question)?;
+    let unread = |error: std::io::Error| Fault::Usage(format!("can't read `{}`: {error}", folder.display()));
+    let files = folder::all_files(folder).map_err(unread)?;
+    verify_files(&files, kept(&question.against)?, key(question)?).map(|answer| vec![answer]).map_err(Fault::Usage)
+}
+
+/// Verifies the files of an export, by their paths below its folder.
+///
+/// # Errors
+/// What is missing for it to be an export.
+pub fn verify_files(
+    files: &BTreeMap<PathBuf, Vec<u8>>,
+    mut kept: Vec<String>,
+    key: Option<PublicKey>,
+) -> Result<Answer, String> {
     let count = kept.len();
-    let read = folder::read(folder).map_err(Fault::Usage)?;
+    let read = folder::read(files)?;
     // Its own checkpoint must cover it exactly.
     kept.push(read.checkpoint.clone());
     let mut verifier = Verifier::new(kept, key);
@@ -72,7 +85,7 @@ pub fn verify_folder(question: &Question, folder: &Path) -> Result<Vec<Answer>, 
         found(verified.size, "the folder does not hold what its checkpoint covers".to_owned());
     }
     verified.findings.sort_by_key(|finding| finding.from);
-    Ok(vec![Answer { log: Log::Writes.as_str(), kept: count, verified }])
+    Ok(Answer { log: Log::Writes.as_str(), kept: count, verified })
 }
 
 /// Verifies both logs of the store.

@@ -164,7 +164,10 @@ impl<W: Write + Send> Watcher for Progress<W> {
                     self.line(Role::Faint, "the opening sweep");
                 }
             }
-            Body::Answered(Answered::Read { result }) => {
+            Body::Asked(Asked::Write { call }) => {
+                self.line(Role::Careful, &format!("  proposing {} {}", call.tool, arguments(call)));
+            }
+            Body::Answered(Answered::Read { result } | Answered::Write { result, .. }) => {
                 if let Some(known) = state.calls.iter().find(|known| known.call.id == result.call_id) {
                     self.answered(&known.call, result);
                 }
@@ -174,7 +177,9 @@ impl<W: Write + Send> Watcher for Progress<W> {
                 self.line(Role::Faint, "the report went back: not all of its claims stood up");
             }
             Body::Answered(Answered::Model { .. }) | Body::Decided { .. } | Body::Reported { .. } => {}
-            Body::Steered { text } | Body::Budget { text, .. } => self.line(Role::Careful, text),
+            Body::Settled { text, .. } | Body::Steered { text } | Body::Budget { text, .. } => {
+                self.line(Role::Careful, text)
+            }
             Body::Interrupted => self.line(Role::Careful, "interrupted"),
         }
     }

@@ -97,7 +97,7 @@ pub(super) enum Came {
 /// Spends what was cleared: runs the read, or hands the warrant to the tool it is for.
 pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Raw {
     match cleared {
-        Cleared(Pass::Read(checked)) => read(desk, checked).await,
+        Cleared(Pass::Read(checked)) => read(desk, *checked).await,
         Cleared(Pass::Write { sequencer, granted, timeout }) => {
             let deed = sequencer.perform(*granted).await;
             desk.recorder.wrote(&deed).await;

@@ -11,7 +11,6 @@
 //! | [`card`] | what people are shown |
 //! | [`vote`], [`objection`] | what they say, and why it may not count |
 //! | [`approval`] | the state of one request |
-//! | [`directory`] | who is who, now |
 //! | [`approver`] | people at hand |
 //! | [`sequencer`] | the one place where approvals change and warrants are granted |
 //! | [`warrant`], [`deed`] | the permission for one write, and what came of it |
@@ -31,8 +30,6 @@ pub mod grounds;
 pub mod approval;
 
 pub mod card;
-
-pub mod directory;
 
 pub mod approver;
 
@@ -96,7 +93,7 @@ pub struct Cleared<'a>(pub(super) Pass<'a>);
 /// What was cleared.
 pub(super) enum Pass<'a> {
     /// An allowed read.
-    Read(Checked<'a>),
+    Read(Box<Checked<'a>>),
     /// A write with its warrant.
     Write { sequencer: &'a Sequencer, granted: Box<Granted>, timeout: Duration },
 }
@@ -108,7 +105,7 @@ const ROUNDS: usize = 2;
 pub(super) async fn clear<'a>(desk: Desk<'a>, ruling: Ruling<'a>) -> Result<Cleared<'a>, Refusal> {
     let decision = ruling.decision();
     match (decision.action, decision.risk, desk.gate) {
-        (Action::Allow, Risk::Read, _) => Ok(Cleared(Pass::Read(ruling.into_checked()))),
+        (Action::Allow, Risk::Read, _) => Ok(Cleared(Pass::Read(Box::new(ruling.into_checked())))),
         (Action::Ask(tier), Risk::Write, Gate::Open(writes)) => {
             ask(desk, writes, &ruling, tier).await.map_err(Refusal::halted)
         }

@@ -9,6 +9,10 @@ pub mod protected;
 
 pub mod root;
 
+pub mod held;
+
+pub mod replace;
+
 pub mod walk;
 
 pub mod lines;

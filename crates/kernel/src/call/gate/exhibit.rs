@@ -72,7 +72,9 @@ impl Exhibit {
         let mut so_far = so_far.clone();
         for lines in [&mut so_far.lines, &mut so_far.ruled_out] {
             lines.truncate(TRACE);
-            lines.iter_mut().for_each(|line| *line = narrow(line));
+            for line in lines.iter_mut() {
+                *line = narrow(line);
+            }
         }
         Self { excerpts: excerpts.collect(), so_far }
     }

@@ -6,6 +6,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`shown`] | what it shows of itself |
+//! | [`account`] | what became of one call |
 //! | `watch` | time that never goes back |
 //! | `kept` | approvals as they are kept |
 //! | `records` | what the ledger is told |
@@ -18,6 +19,8 @@
 //! | [`tokens`] | another proof of who somebody is |
 
 pub mod shown;
+
+pub mod account;
 
 mod watch;
 
@@ -57,8 +60,8 @@ use crate::redact::Redactor;
 
 use super::card::Card;
 use super::deed::{Deed, Halt};
-use super::directory::Directory;
 use super::objection::Objection;
+use crate::people::directory::Directory;
 use kept::{Index, Kept};
 use shown::{Figures, Limits, Listed};
 use watch::Watch;

@@ -142,6 +142,16 @@ impl Root {
         &self.name
     }
 
+    /// The held directory itself.
+    pub(super) fn handle(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Warrant's own files.
+    pub(super) fn own(&self) -> &OwnFiles {
+        &self.own
+    }
+
     /// Where it lies now.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub(super) fn pages(card: &Card) -> Vec<Page> {
     for excerpt in &card.excerpts {
         let mut title = format!("Evidence {} from {}, untrusted text", excerpt.evidence, excerpt.tool);
         if excerpt.of > excerpt.lines.len() {
-            title.push_str(&format!(", {} of {} lines", excerpt.lines.len(), excerpt.of));
+            title = format!("{title}, {} of {} lines", excerpt.lines.len(), excerpt.of);
         }
         add(&title, excerpt.lines.clone());
     }

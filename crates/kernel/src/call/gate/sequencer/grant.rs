@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::gate::approval::{Approval, State};
 use crate::call::gate::deed::Halt;
-use crate::call::gate::directory::Freshness;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::plan::{self, PlanKey};
 use crate::call::gate::vote::Claimant;
@@ -29,6 +28,7 @@ use crate::domain::target::Target;
 use crate::domain::tool::ToolDefinition;
 use crate::ledger::error::LedgerError;
 use crate::ledger::record::RecordKind;
+use crate::people::directory::Freshness;
 use crate::policy::Question;
 use crate::policy::standing::Verb;
 

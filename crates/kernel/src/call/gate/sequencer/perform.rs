@@ -37,7 +37,7 @@ pub(super) struct Desk {
 
 /// How the tool's own work ended.
 enum Work {
-    Ended(Result<Effect, WriteError>),
+    Ended(Box<Result<Effect, WriteError>>),
     TimedOut,
     Panicked,
 }
@@ -116,8 +116,13 @@ impl Desk {
 
     fn ended(&self, work: Work) -> (Ended, Option<Effect>) {
         let unknown = |message: String| (Ended::Unknown { message: self.mask(&message) }, None);
-        match work {
-            Work::Ended(Ok(effect)) => {
+        let ended = match work {
+            Work::Ended(ended) => *ended,
+            Work::TimedOut => return unknown("it did not end in its time after it had begun".to_owned()),
+            Work::Panicked => return unknown("the tool broke down inside after it had begun".to_owned()),
+        };
+        match ended {
+            Ok(effect) => {
                 let ended = Ended::Done {
                     after: effect.after.clone(),
                     side_effects: effect.side_effects.iter().map(|text| self.mask(text)).collect(),
@@ -127,12 +132,10 @@ impl Desk {
                 };
                 (ended, Some(effect))
             }
-            Work::Ended(Err(WriteError::Refused { reason, message } | WriteError::Backend { reason, message })) => {
+            Err(WriteError::Refused { reason, message } | WriteError::Backend { reason, message }) => {
                 (Ended::NotDone { reason: reason.to_owned(), message: self.mask(&message) }, None)
             }
-            Work::Ended(Err(WriteError::Unknown { message })) => unknown(message),
-            Work::TimedOut => unknown("it did not end in its time after it had begun".to_owned()),
-            Work::Panicked => unknown("the tool broke down inside after it had begun".to_owned()),
+            Err(WriteError::Unknown { message }) => unknown(message),
         }
     }
 
@@ -217,7 +220,7 @@ async fn work(code: &dyn WriteTool, warrant: Warrant, approval: &Approval, timeo
     let _ends_with_its_time = cancel.clone().drop_guard();
     let looking = Looking { now, run: &approval.plan.run, seen: &[], cancel: &cancel };
     match tokio::time::timeout(timeout, unbroken(code.write(warrant, looking))).await {
-        Ok(Some(ended)) => Work::Ended(ended),
+        Ok(Some(ended)) => Work::Ended(Box::new(ended)),
         Ok(None) => Work::Panicked,
         Err(_elapsed) => Work::TimedOut,
     }

@@ -71,6 +71,7 @@ impl Sequencer {
     }
 
     async fn ask(&self, request: Request<'_>) -> Result<ApprovalId, Halt> {
+        self.settle_late().await.map_err(unavailable)?;
         let arguments = request.arguments.as_map();
         plan::fit(request.redactor, arguments, request.target).map_err(|unfit| invalid(&unfit))?;
         let tool = request.tool.about();
@@ -87,7 +88,6 @@ impl Sequencer {
         let work = code.preview(request.arguments, request.target, looking);
         let preview = perform::bounded(tool.timeout, work).await?;
         let preview = plan::masked(request.redactor, preview).map_err(|unfit| invalid(&unfit))?;
-        self.settle_late().await.map_err(unavailable)?;
 
         let _turn = self.turn.lock().await;
         // Another call of the same turn may have asked meanwhile.
@@ -359,17 +359,10 @@ pub(super) fn ruled_out(ruling: &Ruling) -> Halt {
 }
 
 /// What could not be recorded does not happen.
+#[expect(clippy::needless_pass_by_value, reason = "it ends here, and `map_err` hands it over")]
 pub(super) fn unavailable(objection: Objection) -> Halt {
-    let mut halt = Halt::new(
-        Status::Error,
-        ErrorCode::LedgerUnavailable,
-        objection.code(),
-        format!("{objection}; nothing was written"),
-    );
-    if let Objection::Ledger(_) = objection {
-        halt.reason = "LEDGER".to_owned();
-    }
-    halt
+    let message = format!("{objection}; nothing was written");
+    Halt::new(Status::Error, ErrorCode::LedgerUnavailable, objection.code(), message)
 }
 
 /// A person said no, and why.

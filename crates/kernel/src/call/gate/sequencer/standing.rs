@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use crate::call::gate::approval::Approval;
-use crate::call::gate::directory::{DirectoryError, Freshness};
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::{Claimant, Proof};
 use crate::domain::decision::{Action, Tier};
 use crate::domain::run::Channel;
+use crate::people::directory::{DirectoryError, Freshness};
 use crate::policy::standing::{About, Contributor, StandingQuestion, Verb};
 
 use super::Sequencer;

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::execute::unbroken;
 use crate::call::gate::approval::{Approval, State, said};
-use crate::call::gate::directory::Freshness;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::Claimant;
 use crate::call::write::{Looking, Probed};
 use crate::db::storage::Row;
 use crate::domain::plan::ApprovalId;
 use crate::ledger::record::{Entry, RecordKind};
+use crate::people::directory::Freshness;
 use crate::policy::standing::Verb;
 
 use super::kept::{Kept, unread};
@@ -49,7 +49,8 @@ impl Sequencer {
             swept.orphans.push((id, kept.approval.state.clone()));
         }
         let open: Vec<ApprovalId> = open.iter().filter_map(approval_of).collect();
-        for id in self.index().begun() {
+        let begun = self.index().begun();
+        for id in begun {
             if !open.contains(&id) {
                 self.closed_late(id).await?;
             }

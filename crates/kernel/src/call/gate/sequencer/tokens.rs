@@ -7,13 +7,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::call::gate::directory::{DirectoryError, Freshness};
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::{Claimant, Proof};
 use crate::db::storage::{DocumentKind, DocumentWrite};
 use crate::domain::hex::hex;
 use crate::domain::name::PersonId;
 use crate::ledger::record::{Entry, RecordKind};
+use crate::people::directory::{DirectoryError, Freshness};
 
 use super::Sequencer;
 use super::kept::unread;

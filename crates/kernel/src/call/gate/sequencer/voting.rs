@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::call::gate::approval::{Tally, said};
-use crate::call::gate::directory::Freshness;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::{Claim, Claimant};
 use crate::db::storage::{DocumentKind, DocumentWrite};
 use crate::domain::plan::ApprovalId;
 use crate::ledger::record::{Entry, RecordKind};
+use crate::people::directory::Freshness;
 use crate::policy::standing::Verb;
 
 use super::kept::{Kept, Switch, unread};

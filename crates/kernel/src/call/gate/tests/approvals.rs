@@ -4,13 +4,13 @@ use jiff::Timestamp;
 
 use crate::call::gate::approval::{State, Tally};
 use crate::call::gate::approver::Nobody;
-use crate::call::gate::directory::{Freshness, Standing};
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::{Claim, Claimant, Proof, Whole};
 use crate::db::storage::{Batch, DocumentKind, DocumentWrite, Log, Storage};
 use crate::domain::name::PersonId;
 use crate::domain::plan::ApprovalId;
 use crate::domain::result::{ErrorCode, Status};
+use crate::people::directory::{Freshness, Standing};
 
 use super::world::{Answer, AtHand, World, by, claim, on, policy, set, told};
 
@@ -22,9 +22,34 @@ async fn an_approved_write_is_done_recorded_and_verified() {
     let sequencer = world.open().await;
     let bob = AtHand::who([Answer::Approve("bob")]);
     let result = world.ask(&sequencer, &bob, "restart", &on("checkout")).await;
-    insta::assert_json_snapshot!(result.for_model(), @r#""#);
+    insta::assert_json_snapshot!(result.for_model(), @r#"
+    {
+      "status": "ok",
+      "evidence": "E7",
+      "origin": "warrant",
+      "truncated": false,
+      "data": {
+        "approval": "A1",
+        "done": [
+          "checkout is another"
+        ],
+        "verified": {
+          "held": "held",
+          "because": "it answers"
+        },
+        "undo": {
+          "tool": "restart",
+          "arguments": {},
+          "why": "takes it back"
+        },
+        "lines": [
+          "done"
+        ]
+      }
+    }
+    "#);
     assert_eq!(world.effects(), 1);
-    insta::assert_snapshot!(world.kinds().join(" "), @"");
+    insta::assert_snapshot!(world.kinds().join(" "), @"proposed approval_requested vote decision intent outcome verified");
 }
 
 #[tokio::test]
@@ -32,7 +57,19 @@ async fn what_needs_people_waits_for_them_and_is_carried_out_later() {
     let world = World::new();
     let sequencer = world.open().await;
     let result = world.ask(&sequencer, &Nobody, "restart", &on("checkout")).await;
-    insta::assert_json_snapshot!(result.for_model(), @r#""#);
+    insta::assert_json_snapshot!(result.for_model(), @r#"
+    {
+      "status": "pending",
+      "origin": "warrant",
+      "truncated": false,
+      "error": {
+        "code": "APPROVAL_PENDING",
+        "reason": "PENDING",
+        "message": "not executed; waits for approval A1 until 2026-03-01T13:00:00Z. It may be carried out later, after everything has been checked again; go on reading, and do not ask for it again",
+        "retryable": false
+      }
+    }
+    "#);
     assert_eq!(world.effects(), 0);
     let card = sequencer.card(A1).await.unwrap();
     assert_eq!(sequencer.vote(A1, &claim(&card, "bob")).await, Ok(Tally::Approved));
@@ -305,7 +342,7 @@ async fn ap_12_a_directory_that_does_not_answer_approves_nothing() {
 async fn ap_15_no_policy_no_group_no_yes() {
     let mut world = World::new();
     world.policy =
-        std::sync::Arc::new(policy("@id(\"none\") permit (principal, action in Action::\"read\", resource);"));
+        std::sync::Arc::new(policy("@id(\"edits\") permit (principal, action == Action::\"edit\", resource);"));
     let sequencer = world.open().await;
     let result = world.ask(&sequencer, &AtHand::who([Answer::Approve("bob")]), "nudge", &on("checkout")).await;
     assert_eq!(told(&result), ("denied".to_owned(), String::new()));
@@ -354,7 +391,14 @@ async fn a_no_wins_until_the_write_has_begun_and_taking_back_is_possible_as_long
     sequencer.vote(A1, &claim(&card, "bob")).await.unwrap();
     sequencer.deny(A1, &claim(&card, "cid"), "no restart during checkout peak").await.unwrap();
     let result = world.ask(&sequencer, &AtHand::who([Answer::Approve("bob")]), "restart", &on("checkout")).await;
-    insta::assert_json_snapshot!(result.error, @r#""#);
+    insta::assert_json_snapshot!(result.error, @r#"
+    {
+      "code": "APPROVAL_DENIED",
+      "reason": "DENIED",
+      "message": "cid denied A1: no restart during checkout peak. The same will not be asked again until a person reopens it (`warrant approvals reopen A1`); heed the reason, and look for another way or report",
+      "retryable": false
+    }
+    "#);
     sequencer.reopen(A1, &by("bob"), "the peak is over").await.unwrap();
     let again = sequencer.card(A1).await.unwrap();
     assert_eq!((again.revision, again.electorate.approved.len()), (2, 0));
@@ -362,7 +406,7 @@ async fn a_no_wins_until_the_write_has_begun_and_taking_back_is_possible_as_long
     sequencer.revoke(A1, &by("ann"), "not needed any more").await.unwrap();
     assert_eq!(sequencer.execute(A1).await.unwrap_err().code, ErrorCode::ApprovalRevoked);
     assert_eq!(world.effects(), 0);
-    insta::assert_snapshot!(world.kinds().join(" "), @"");
+    insta::assert_snapshot!(world.kinds().join(" "), @"proposed approval_requested vote vote decision refused reopened approval_requested vote revoked");
 }
 
 #[tokio::test]

@@ -60,7 +60,18 @@ async fn cr_03_a_write_that_does_not_answer_in_time_is_unknown() {
     world.real().hangs = true;
     tokio::time::pause();
     let result = world.ask(&sequencer, &AtHand::who([Answer::Approve("bob")]), "restart", &on("checkout")).await;
-    insta::assert_json_snapshot!(result.for_model(), @r#""#);
+    insta::assert_json_snapshot!(result.for_model(), @r#"
+    {
+      "status": "unknown",
+      "origin": "warrant",
+      "truncated": false,
+      "error": {
+        "code": "OUTCOME_UNKNOWN",
+        "message": "whether A1 took effect is not known: it did not end in its time after it had begun. Nothing more is written on this target until a person has found out; look at it by reads, and report",
+        "retryable": false
+      }
+    }
+    "#);
     assert!(matches!(sequencer.card(A1).await.unwrap().state, State::Unknown { .. }));
     assert_eq!(world.kinds().last().unwrap(), "unknown");
 }

@@ -44,7 +44,7 @@ async fn ap_21_breaking_the_glass_takes_a_reason_leaves_a_debt_and_ends_by_itsel
     assert_eq!(sequencer.review(A1, &by("cid"), "was fine").await.unwrap_err().code(), "OWN_DEBT");
     sequencer.review(A1, &by("bob"), "was right to do it").await.unwrap();
     assert_eq!(sequencer.review(A1, &by("bob"), "once more").await, Err(Objection::NoDebt(A1)));
-    insta::assert_snapshot!(world.kinds().join(" "), @"");
+    insta::assert_snapshot!(world.kinds().join(" "), @"proposed approval_requested refused refused break_glass review_due decision intent outcome verified refused review_done");
 }
 
 #[tokio::test]
@@ -72,7 +72,10 @@ async fn ap_22_many_low_writes_become_medium() {
         if n == 20 {
             let card = sequencer.card(ApprovalId::nth(21)).await.unwrap();
             assert_eq!(card.tier, Tier::Medium);
-            insta::assert_snapshot!(card.tier_reasons.join("\n"), @"");
+            insta::assert_snapshot!(card.tier_reasons.join("\n"), @"
+            policy asks for low: policy `may-write` permits it
+            medium, since 20 writes at the low tier were done within 10 minutes
+            ");
         }
         if n < 22 {
             assert_eq!(result.status, wanted, "{n}");
@@ -118,7 +121,12 @@ async fn ap_25_a_stop_between_intent_and_execution_is_heeded() {
     let granted = sequencer.grant(A1, &[]).await.unwrap();
     sequencer.stop_writes(&by("dan"), "something is off").await.unwrap();
     let deed = sequencer.perform(granted).await;
-    insta::assert_debug_snapshot!(deed.ended, @"");
+    insta::assert_debug_snapshot!(deed.ended, @r#"
+    NotDone {
+        reason: "CANCELLED",
+        message: "writes were stopped by dan at the last moment: something is off",
+    }
+    "#);
     assert_eq!(world.effects(), 0);
     let (kind, fields) = world.records().pop().unwrap();
     assert_eq!((kind.as_str(), &fields["status"]), ("outcome", &"not_executed".into()));
@@ -186,7 +194,20 @@ async fn ap_27_what_is_no_object_is_refused_before_anybody_is_asked() {
         assert_eq!(error.code, ErrorCode::InvalidArguments);
         told.push(error.message);
     }
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    the arguments are an array; send a JSON object such as `{"service": "checkout"}`
+    the arguments are a text; send a JSON object such as `{"service": "checkout"}`
+    the arguments are empty; send a JSON object, `{}` where the tool needs none
+    /service: must be a text (the name of a service), and is an array: `["checkout"]`
+    /because: is missing: Why: the cause you take it for. People read it beside the facts.
+    /evidence: is missing: Ids of the evidence it rests on, as in ["E3", "E7"]; [] where there is none.
+    /because: must say why
+    /because: must be a text of at most 1500 characters, and is a number: `7`
+    /evidence: must be an array of at most 20 evidence ids, as in `["E3", "E7"]`, and is a text: `E1`
+    /evidence: `seven` is not a evidence id: `E` and a number, as in `E7`
+    /evidence: there is no evidence E9 in what you have been shown
+    /cwd: unknown field; `restart` takes `service` and `value`
+    "#);
     assert!(people.cards.lock().unwrap().is_empty() && world.kinds().is_empty());
 }
 
@@ -264,8 +285,17 @@ async fn a_target_that_only_a_stranger_names_goes_one_tier_up() {
     world.ask(&sequencer, &Nobody, "edit", &on("payments")).await;
     let card = sequencer.card(A1).await.unwrap();
     assert_eq!(card.tier, Tier::High);
-    insta::assert_snapshot!(card.tier_reasons.join("\n"), @"");
-    insta::assert_debug_snapshot!(card.arguments[0].ground, @"");
+    insta::assert_snapshot!(card.tier_reasons.join("\n"), @"
+    policy asks for medium: policy `may-write` permits it
+    one tier up, as nobody trusted named `payments`: only E3 names it, and strangers may write there
+    ");
+    insta::assert_debug_snapshot!(card.arguments[0].ground, @"
+    Stranger(
+        EvidenceId(
+            3,
+        ),
+    )
+    ");
     // The remedy of a runbook that matched is a ground, and so is a neighbour in the catalog.
     let arguments = serde_json::json!({ "service": "payments", "value": "9" });
     let remedy = Remedy {
@@ -290,7 +320,19 @@ async fn what_changed_since_the_card_is_asked_anew() {
     sequencer.vote(A1, &claim(&card, "bob")).await.unwrap();
     world.real().versions.insert("checkout".to_owned(), 5);
     let halt = sequencer.execute(A1).await.unwrap_err();
-    insta::assert_debug_snapshot!(halt, @"");
+    insta::assert_debug_snapshot!(halt, @r#"
+    Halt {
+        status: Pending,
+        code: PlanChanged,
+        reason: "PLAN_CHANGED",
+        message: "`version` changed after A1 was shown, so nothing was written; A2 asks anew about what would happen now",
+        asks_anew: Some(
+            ApprovalId(
+                2,
+            ),
+        ),
+    }
+    "#);
     let new = ApprovalId::nth(2);
     assert_eq!(sequencer.vote(A1, &claim(&card, "cid")).await.unwrap_err().code(), "SUPERSEDED");
     let anew = sequencer.card(new).await.unwrap();

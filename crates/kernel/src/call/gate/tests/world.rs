@@ -13,7 +13,6 @@ use crate::call::definition::{Definition, DefinitionFile, Definitions, LoadConte
 use crate::call::execute::AtOnce;
 use crate::call::gate::approver::{Approver, Ballot};
 use crate::call::gate::card::Card;
-use crate::call::gate::directory::{Directory, DirectoryError, Freshness, Standing};
 use crate::call::gate::exhibit::SoFar;
 use crate::call::gate::grounds::Grounds;
 use crate::call::gate::objection::Objection;
@@ -38,6 +37,7 @@ use crate::domain::result::{Origin, ToolResult};
 use crate::domain::run::{Channel, Requester, Run, Trigger, Writes as MayWrite};
 use crate::domain::target::{Target, TargetKind};
 use crate::ledger::{Ledger, Options};
+use crate::people::directory::{Directory, DirectoryError, Freshness, Standing};
 use crate::policy::{Policy, PolicyText};
 use crate::redact::{RedactionKey, Redactor};
 
@@ -131,7 +131,6 @@ pub(in crate::call::gate) struct Real {
     pub(in crate::call::gate) previews: u32,
     pub(in crate::call::gate) steps: u64,
     pub(in crate::call::gate) broken: Option<(u64, Break)>,
-    pub(in crate::call::gate) stops_in_flight: bool,
 }
 
 fn person(groups: &[&str], human: bool, active: bool) -> Standing {
@@ -165,7 +164,6 @@ impl Real {
             previews: 0,
             steps: 0,
             broken: None,
-            stops_in_flight: false,
         }
     }
 }

@@ -1,0 +1,380 @@
+//! `warrant audit`: what an operator and an auditor see, and exports that are verified by us and by the shipped script.
+
+#![expect(clippy::unwrap_used, reason = "what a test sets up must stand")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use warrant::app::audit::folder::all_files;
+use warrant::app::audit::publish::publishers;
+use warrant::app::audit::verify::verify_files;
+use warrant::app::{App, audit};
+use warrant::config::Config;
+use warrant_kernel::db::Database;
+use warrant_kernel::db::lease::Lease;
+use warrant_kernel::ledger::Ledger;
+use warrant_kernel::ledger::record::RecordKind;
+use warrant_kernel::ledger::seal::{Consent, Sealing};
+
+/// A config whose ledger publishes into a directory and through a program.
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let at = directory.path().display();
+        let text = format!(
+            "[store]\npath = \"{at}/w.db\"\n[ledger]\npublish_dir = \"{at}/kept\"\n\
+             publish_command = [\"/bin/cp\", \"{{checkpoint}}\", \"{at}/copied\"]\n"
+        );
+        std::fs::write(directory.path().join("warrant.toml"), text).unwrap();
+        Self { directory }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn app(&self) -> App {
+        App::open(Config::load(&self.at("warrant.toml")).unwrap(), &|_| None, None)
+            .unwrap_or_else(|fault| panic!("{fault}"))
+    }
+
+    /// Runs `warrant audit` as `user`.
+    fn run(&self, user: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warrant"));
+        command.arg("--config").arg(self.at("warrant.toml")).arg("audit").args(arguments);
+        command.env("USER", user).env("COLUMNS", "80").env("NO_COLOR", "1").output().unwrap()
+    }
+
+    /// What it prints, which must go well.
+    fn told(&self, arguments: &[&str]) -> String {
+        let output = self.run("ann", arguments);
+        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {out}{err}");
+        out
+    }
+
+    /// Begins the ledger and writes some records into it.
+    async fn begun(&self, policies: usize) {
+        let app = self.app();
+        let (database, ledger) = self.ledger(&app).await;
+        for number in 0..policies {
+            let texts = BTreeMap::from([("p.cedar".to_owned(), format!("permit; // {}", number % 2))]);
+            ledger.in_force(RecordKind::PolicyLoaded, &texts).await.unwrap();
+        }
+        let published = ledger.publish(&publishers(&app)).await.unwrap();
+        assert!(published.iter().all(|it| it.error.is_none()), "{published:?}");
+        ledger.shut().await;
+        database.close().await;
+    }
+
+    async fn ledger(&self, app: &App) -> (Database, Ledger) {
+        let database = Database::open(&app.config.store).await.unwrap();
+        let lease = Lease::take(&app.config.store).unwrap();
+        let ledger = Ledger::open(&database, lease, audit::options(app)).await.unwrap();
+        (database, ledger)
+    }
+
+    /// Exports a folder.
+    fn exported(&self) -> PathBuf {
+        let folder = self.at("export");
+        self.told(&["export", "--format", "folder", "--output", folder.to_str().unwrap()]);
+        folder
+    }
+}
+
+/// The Python that has what the script needs.
+fn python() -> &'static str {
+    let found = ["python3", "/usr/bin/python3"].into_iter().find(|python| {
+        Command::new(python).args(["-c", "import cryptography"]).output().is_ok_and(|output| output.status.success())
+    });
+    found.unwrap_or_else(|| panic!("no Python with `cryptography`; tests/run installs python3-cryptography"))
+}
+
+/// What the shipped script says about a folder, and its exit code.
+fn script(folder: &Path, more: &[&str]) -> (i32, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/verify.py");
+    let output = Command::new(python()).arg(script).arg(folder).args(more).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), text)
+}
+
+fn copied(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    for (path, bytes) in all_files(from).unwrap() {
+        let path = to.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_export_verifies_here_and_by_the_shipped_script_and_a_tampered_one_by_neither() {
+    let place = Place::new();
+    place.begun(300).await;
+    let folder = place.exported();
+    let kept = place.at("kept/checkpoint");
+    let kept = kept.to_str().unwrap();
+    assert!(folder.join("tile/entries/000").is_file() && folder.join("tile/1/000.p/1").is_file());
+    let (code, text) = script(&folder, &["--against", kept]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("sound: 30") && text.contains("as the kept checkpoints say"), "{text}");
+    place.told(&["verify", folder.to_str().unwrap(), "--against", kept]);
+
+    let tampered = place.at("tampered");
+    let files = all_files(&folder).unwrap();
+    let last = files.keys().filter(|path| path.starts_with("tile/entries")).next_back().unwrap().clone();
+    let mut changes: Vec<(&str, Box<dyn Fn(&Path)>)> = Vec::new();
+    for (path, bytes) in &files {
+        let (path, bytes) = (path.clone(), bytes.clone());
+        changes.push((
+            "a bit",
+            Box::new(move |folder| {
+                let mut bytes = bytes.clone();
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 1;
+                std::fs::write(folder.join(&path), bytes).unwrap();
+            }),
+        ));
+    }
+    for path in files.keys().filter(|path| !path.starts_with("texts")) {
+        let path = path.clone();
+        changes.push(("a file gone", Box::new(move |folder| std::fs::remove_file(folder.join(&path)).unwrap())));
+    }
+    changes.push(("a file more", Box::new(|folder| std::fs::write(folder.join("tile/0/002"), [0; 32]).unwrap())));
+    changes.push((
+        "the end cut off",
+        Box::new(move |folder| {
+            let path = folder.join(&last);
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes.truncate(bytes.len() - 1);
+            std::fs::write(path, bytes).unwrap();
+        }),
+    ));
+    changes.push((
+        "a line doubled",
+        Box::new(|folder| {
+            let text = std::fs::read_to_string(folder.join("openings.jsonl")).unwrap();
+            let line = text.lines().last().unwrap().to_owned();
+            std::fs::write(folder.join("openings.jsonl"), format!("{text}{line}\n")).unwrap();
+        }),
+    ));
+    assert!(changes.len() > 15);
+    for (what, change) in changes {
+        copied(&folder, &tampered);
+        change(&tampered);
+        let (code, text) = script(&tampered, &[]);
+        assert_eq!(code, 4, "{what}: {text}");
+        let output = place.run("ann", &["verify", tampered.to_str().unwrap()]);
+        let expected = if what == "a file gone" { [2, 4].as_slice() } else { [4].as_slice() };
+        let code = output.status.code().unwrap();
+        assert!(expected.contains(&code), "{what}: {code} {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+#[tokio::test]
+async fn au_01_every_bit_of_an_exported_folder_counts() {
+    let place = Place::new();
+    place.begun(1).await;
+    let files = all_files(&place.exported()).unwrap();
+    assert!(verify_files(&files, Vec::new(), None).unwrap().is_sound());
+    let flips: Vec<(&PathBuf, usize, u8)> = files
+        .iter()
+        .flat_map(|(path, bytes)| (0..bytes.len() * 8).map(move |bit| (path, bit / 8, 1_u8 << (bit % 8))))
+        .collect();
+    assert!(flips.len() > 10_000, "{} bits", flips.len());
+    let unseen = |flips: &[(&PathBuf, usize, u8)]| {
+        let mut files = files.clone();
+        let mut unseen = Vec::new();
+        for (path, byte, bit) in flips {
+            files.get_mut(*path).unwrap()[*byte] ^= bit;
+            if verify_files(&files, Vec::new(), None).is_ok_and(|answer| answer.is_sound()) {
+                unseen.push(format!("{} byte {byte} bit {bit}", path.display()));
+            }
+            files.get_mut(*path).unwrap()[*byte] ^= bit;
+        }
+        unseen
+    };
+    let unseen: Vec<String> = std::thread::scope(|scope| {
+        let parts: Vec<_> = flips.chunks(flips.len() / 2 + 1).map(|part| scope.spawn(|| unseen(part))).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+    assert_eq!(unseen, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn verify_exits_4_where_the_store_is_not_what_was_kept() {
+    let place = Place::new();
+    assert_eq!(place.told(&["verify"]), "There is no ledger yet; it begins with the first write.\n");
+    place.begun(2).await;
+    let kept = place.at("kept");
+    let kept = kept.to_str().unwrap();
+    assert!(place.told(&["verify", "--against", kept]).contains("sound, and as the kept checkpoints say (records: 3)"));
+    assert_eq!(std::fs::read(place.at("copied")).unwrap(), std::fs::read(place.at("kept/checkpoint")).unwrap());
+    // The store is removed, and begun anew under the same key.
+    for name in ["w.db", "w.db-wal", "w.db-shm"] {
+        let _ = std::fs::remove_file(place.at(name));
+    }
+    let lost = place.run("ann", &["verify", "--against", kept]);
+    assert_eq!(lost.status.code(), Some(4));
+    let app = place.app();
+    let (database, ledger) = place.ledger(&app).await;
+    ledger.shut().await;
+    database.close().await;
+    let output = place.run("ann", &["verify", "--against", kept, "--json"]);
+    assert_eq!(output.status.code(), Some(4));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        answer["findings"][0]["what"],
+        "the log had 3 records and has 1: its end was cut off, or an old copy restored"
+    );
+}
+
+#[tokio::test]
+async fn au_05_a_second_process_that_wants_to_write_is_refused_and_readers_are_not() {
+    let place = Place::new();
+    place.begun(1).await;
+    let app = place.app();
+    let (database, ledger) = place.ledger(&app).await;
+    let refused = place.run("ann", &["rotate-key"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains(&format!("another process (pid {}) writes to the ledger", std::process::id())), "{said}");
+    place.told(&["list", "--all"]);
+    place.told(&["verify"]);
+    place.exported();
+    ledger.shut().await;
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_sealed_value_is_gone_from_what_is_shown_and_exported_and_all_of_it_still_verifies() {
+    let place = Place::new();
+    place.begun(1).await;
+    let (first, second) = ("build".to_owned(), vec!["seal", "1", "--field", "build", "--reason", "it was private"]);
+    let told = |user: &str| String::from_utf8(place.run(user, &second).stdout).unwrap();
+    assert_eq!(told("ann"), "It waits for a second person, who runs the same command.\n");
+    assert_eq!(told("ann"), "It waits for a second person, who runs the same command.\n");
+    assert_eq!(told("bob"), "Sealed; record 3 says so.\n");
+    let shown: Value = serde_json::from_str(&place.told(&["show", "1", "--json"])).unwrap();
+    assert_eq!(shown["records"][0]["sealed"], serde_json::json!([first]));
+    assert!(place.told(&["show", "1"]).contains("  build: (sealed)"));
+    let folder = place.exported();
+    let (code, text) = script(&folder, &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(place.told(&["verify", folder.to_str().unwrap()]).contains("1 value sealed by two persons"));
+    // Without the record that says so, it is a value that somebody took away.
+    let mut files = all_files(&folder).unwrap();
+    let text = String::from_utf8(files[Path::new("openings.jsonl")].clone()).unwrap();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines[1]["openings"].as_object_mut().unwrap().shift_remove("texts");
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    files.insert("openings.jsonl".into(), text.into_bytes());
+    let found = verify_files(&files, Vec::new(), None).unwrap();
+    assert_eq!(found.verified.findings[0].what, "its value of `texts` is missing, and nobody sealed it");
+}
+
+#[tokio::test]
+async fn a_rotated_key_is_a_record_and_exports_verify_under_the_first_one() {
+    let place = Place::new();
+    place.begun(1).await;
+    let before = std::fs::read_to_string(place.at("w.db.key")).unwrap();
+    let answer: Value = serde_json::from_str(&place.told(&["verify", "--json"])).unwrap();
+    let first = answer["key"].as_str().unwrap().to_owned();
+    let said = place.told(&["rotate-key"]);
+    assert_ne!(std::fs::read_to_string(place.at("w.db.key")).unwrap(), before);
+    let folder = place.exported();
+    for key in [first.as_str(), said.lines().nth(1).unwrap()] {
+        let (code, text) = script(&folder, &["--key", key]);
+        assert_eq!(code, 0, "{text}");
+        place.told(&["verify", folder.to_str().unwrap(), "--key", key]);
+    }
+}
+
+#[tokio::test]
+async fn looks_are_recorded_before_anything_is_shown() {
+    let place = Place::new();
+    place.begun(1).await;
+    place.told(&["list"]);
+    place.told(&["show", "0"]);
+    let lines = place.told(&["list", "--looks", "--json"]);
+    let looks: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |field: &str| looks.iter().rev().map(|it| it["fields"][field].clone()).collect::<Vec<_>>();
+    assert_eq!(of("command"), [Value::Null, "list".into(), "show".into(), "list --looks".into()]);
+    assert_eq!(of("person"), [Value::Null, "ann".into(), "ann".into(), "ann".into()]);
+    let refused = place.run("$(id)", &["list"]);
+    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0));
+}
+
+#[tokio::test]
+async fn exports_for_people_hold_every_record_and_no_formula() {
+    let place = Place::new();
+    place.begun(2).await;
+    let lines = place.told(&["export"]);
+    let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = records.iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["log_opened", "policy_loaded", "policy_loaded", "checkpoint"]);
+    assert!(records.iter().all(|it| it["record"].as_str().unwrap().starts_with("{\"commitments\":")));
+    let table = place.at("ledger.csv");
+    place.told(&["export", "--format", "csv", "--output", table.to_str().unwrap()]);
+    let table = std::fs::read_to_string(table).unwrap();
+    assert_eq!(table.matches("\r\n").count(), 5);
+    assert!(table.lines().skip(1).all(|line| !line.split("\",\"").any(|cell| cell.starts_with(['=', '+', '-', '@']))));
+    // What is there is not written over.
+    let again = place.run("ann", &["export", "--format", "csv", "--output", place.at("ledger.csv").to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(1));
+}
+
+/// A small disk that fills up for real.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn au_07_on_a_disk_that_is_full_for_real_nothing_is_lost_and_reads_go_on() {
+    struct Mounted(PathBuf);
+    impl Drop for Mounted {
+        fn drop(&mut self) {
+            let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+        }
+    }
+    let place = Place::new();
+    let disk = place.at("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"]).arg(&disk).output().unwrap();
+    if !mounted.status.success() {
+        eprintln!("SKIPPED au_07_on_a_disk_that_is_full_for_real_nothing_is_lost_and_reads_go_on: mounting needs root");
+        return;
+    }
+    let _mounted = Mounted(disk.clone());
+    let config = format!("[store]\npath = \"{}/w.db\"\n", disk.display());
+    std::fs::write(place.at("warrant.toml"), config).unwrap();
+    let app = place.app();
+    let (database, ledger) = place.ledger(&app).await;
+    let texts = |number: u32| BTreeMap::from([("p.cedar".to_owned(), format!("{number}{}", " ".repeat(60_000)))]);
+    let mut written = 0;
+    let refusal = loop {
+        match ledger.in_force(RecordKind::PolicyLoaded, &texts(written)).await {
+            Ok(()) => written += 1,
+            Err(refusal) => break refusal,
+        }
+    };
+    assert!(written > 3, "{written}");
+    let causes = format!("{refusal}: {}", std::error::Error::source(&refusal).unwrap());
+    assert!(causes.contains("no space is left for the ledger"), "{causes}");
+    // Reads go on, of the ledger too.
+    let rows = ledger.archive().records(warrant_kernel::db::storage::Log::Writes, 0, 1000).await.unwrap();
+    assert_eq!(rows.len(), written as usize + 1);
+    // Sealing asks for room that is not there; nothing is half done.
+    let consent = Consent { person: "ann".parse().unwrap(), proved: "test".to_owned() };
+    let sealing = Sealing { seq: 1, fields: vec!["build".to_owned()], reason: "x".repeat(60_000) };
+    assert!(ledger.seal(&sealing, &consent).await.is_err());
+    ledger.shut().await;
+    database.close().await;
+    let (database, ledger) = place.ledger(&app).await;
+    assert_eq!(ledger.archive().records(warrant_kernel::db::storage::Log::Writes, 0, 1000).await.unwrap(), rows);
+    ledger.shut().await;
+    database.close().await;
+}
