@@ -266,17 +266,16 @@ impl Write for Shown {
 
 #[tokio::test]
 async fn ap_26_what_a_call_waits_for_is_carried_out_by_that_call_and_the_voter_is_told_so() {
-    let world = World::begin().await;
-    world.i_am("ben");
     let shown = Shown::default();
     let screen = Arc::new(Progress::new(shown.clone(), Paint::Plain, 80));
     let ann = Claimant { person: "ann".parse().unwrap(), proof: Proof::Uid(4_242) };
-    let approver =
-        TerminalApprover::new(screen, Box::new(Thinks), vec![ann], Arc::new(SystemClock), 20, world.attended.clone());
+    let approver = TerminalApprover::new(screen, Box::new(Thinks), vec![ann], Arc::new(SystemClock), 20);
+    let world = World::with(approver.attended()).await;
+    world.i_am("ben");
     let asked = world.ask("edit", "checkout", &approver);
     let voted = async {
         let id = ApprovalId::nth(1);
-        while !world.attended.holds(id) {
+        while !approver.attended().holds(id) {
             tokio::task::yield_now().await;
         }
         let digest = world.card(1).await.digest_prefix;

@@ -70,16 +70,21 @@ pub struct TerminalApprover<W> {
 }
 
 impl<W: Write + Send> TerminalApprover<W> {
-    /// With pages of so many lines. Nobody present is asked nothing. What it asks about stands in `attended` meanwhile.
+    /// With pages of so many lines. Nobody present is asked nothing.
     pub fn new(
         screen: Arc<Progress<W>>,
         keyboard: Box<dyn Keyboard>,
         present: Vec<Claimant>,
         clock: Arc<dyn Clock>,
         rows: usize,
-        attended: Attended,
     ) -> Self {
-        Self { screen, keyboard: Mutex::new(keyboard), present, clock, rows, attended }
+        Self { screen, keyboard: Mutex::new(keyboard), present, clock, rows, attended: Attended::default() }
+    }
+
+    /// What it is asking about; for whoever else would carry it out.
+    #[must_use]
+    pub fn attended(&self) -> Attended {
+        self.attended.clone()
     }
 
     /// Who answers a card: at the high tier somebody without a part in it, if one is here.

@@ -156,7 +156,6 @@ impl EvidencePages for Shop {
 pub struct World {
     dir: TempDir,
     pub office: Arc<Office>,
-    pub attended: Attended,
     /// Whom the users of this machine are taken for.
     pub me: Arc<Mutex<Option<PersonId>>>,
     number: Number,
@@ -170,8 +169,13 @@ pub struct World {
 }
 
 impl World {
-    /// Takes the lease and answers.
+    /// Takes the lease and answers. No call waits for anything.
     pub async fn begin() -> Self {
+        Self::with(Attended::default()).await
+    }
+
+    /// Takes the lease and answers, while calls wait for these.
+    pub async fn with(attended: Attended) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = dir.path().join("store.db");
         std::fs::write(dir.path().join("warrant.toml"), format!("[store]\npath = \"{}\"\n", store.display())).unwrap();
@@ -202,7 +206,6 @@ impl World {
         });
         let me: Arc<Mutex<Option<PersonId>>> = Arc::default();
         let users = Arc::clone(&me);
-        let attended = Attended::default();
         let office = Office::new(office::Parts {
             sequencer: Arc::new(sequencer.await.unwrap()),
             users: Arc::new(move |_uid| {
@@ -210,14 +213,14 @@ impl World {
                 Box::pin(async move { person })
             }),
             owner: rustix::process::geteuid().as_raw(),
-            attended: attended.clone(),
+            attended,
         });
         let cancel = CancellationToken::new();
         let answering = Arc::clone(&office);
         let answer = move |peer, token, ask| Arc::clone(&answering).answer(peer, token, ask);
         let serving = tokio::spawn(Socket::bind(&path_beside(&store)).unwrap().serve(answer, cancel.clone()));
         let calls = AtomicU64::new(0);
-        Self { dir, office, attended, me, number, registry, policy, redactor, ledger, cancel, serving, calls }
+        Self { dir, office, me, number, registry, policy, redactor, ledger, cancel, serving, calls }
     }
 
     /// From here on the users of this machine are this person.

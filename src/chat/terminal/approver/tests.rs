@@ -335,7 +335,7 @@ fn at_the_high_tier_somebody_without_a_part_in_it_answers() {
     };
     let approver = |names: &[&str]| {
         let script = Box::new(Script::of(""));
-        TerminalApprover::new(Arc::clone(&screen), script, present(names), Arc::new(Noon), 20, Attended::default())
+        TerminalApprover::new(Arc::clone(&screen), script, present(names), Arc::new(Noon), 20)
     };
     let two = approver(&["ann", "ben"]);
     assert_eq!(two.voter(&edit()).unwrap().person.as_str(), "ann");
