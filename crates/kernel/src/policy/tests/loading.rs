@@ -270,7 +270,7 @@ fn the_texts_in_force_have_one_digest_whatever_their_order() {
     let load = |texts: &[PolicyText<'_>]| Policy::load(texts, &tools(), &roles()).unwrap().in_force().clone();
     let there = load(&[one, two]);
     assert_eq!(there, load(&[two, one]));
-    assert!(there.digest().starts_with("sha256:") && there.digest().len() == 71, "{}", there.digest());
+    assert_eq!(there.digest().len(), 64, "{}", there.digest());
     let text: serde_json::Value = serde_json::from_str(there.text()).unwrap();
     assert_eq!(text["policies"][1]["text"], two.text);
     assert_ne!(there.digest(), load(&[one]).digest());
