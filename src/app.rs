@@ -226,7 +226,9 @@ fn role_policies(config: &Config) -> Option<Found> {
 fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
+    let key = config.ledger.key(&config.store);
+    let own = [&config.path, &config.store, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
+    let own: Vec<PathBuf> = own.cloned().collect();
     let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)

@@ -73,19 +73,19 @@ pub fn verify_files(
     for row in &read.rows {
         verifier.step(row);
     }
-    let mut verified = verifier.finish();
-    let mut found = |from: u64, what: String| verified.findings.push(Finding { from, to: from + 1, what });
+    let mut said = verifier.finish();
+    let mut found = |from: u64, what: String| said.findings.push(Finding { from, to: from + 1, what });
     for (from, what) in read.wrong {
         found(from, what);
     }
-    if verified.key.as_ref() != Some(&read.key.trim_end().to_owned()) || read.key.lines().count() != 1 {
+    if said.key.as_ref().is_none_or(|key| read.key != format!("{key}\n")) {
         found(0, "the file `key` does not hold the key that signs the log".to_owned());
     }
-    if Checkpoint::unproved(&read.checkpoint).is_none_or(|says| says.size != verified.size) {
-        found(verified.size, "the folder does not hold what its checkpoint covers".to_owned());
+    if Checkpoint::unproved(&read.checkpoint).is_none_or(|says| says.size != said.size) {
+        found(said.size, "the folder does not hold what its checkpoint covers".to_owned());
     }
-    verified.findings.sort_by_key(|finding| finding.from);
-    Ok(Answer { log: Log::Writes.as_str(), kept: count, verified })
+    said.findings.sort_by_key(|finding| finding.from);
+    Ok(Answer { log: Log::Writes.as_str(), kept: count, verified: said })
 }
 
 /// Verifies both logs of the store.

@@ -101,6 +101,9 @@ async fn texts_in_force_are_recorded_when_they_change_and_kept() {
     assert_eq!(kinds, ["log_opened", "policy_loaded", "policy_loaded", "policy_loaded"]);
     assert_eq!(bench.ledger.text(text_digest("permit(b);")).await.unwrap(), "permit(b);");
     assert!(bench.ledger.text(text_digest("permit(c);")).await.is_err());
+    // Nothing else is recorded from outside the kernel.
+    assert!(bench.ledger.in_force(RecordKind::Intent, &texts("permit(a);")).await.is_err());
+    assert_eq!(bench.rows().len(), 4);
 }
 
 #[tokio::test]
