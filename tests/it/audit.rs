@@ -16,7 +16,6 @@ use warrant_kernel::db::Database;
 use warrant_kernel::db::lease::Lease;
 use warrant_kernel::ledger::Ledger;
 use warrant_kernel::ledger::record::RecordKind;
-use warrant_kernel::ledger::seal::{Consent, Sealing};
 
 /// A config whose ledger publishes into a directory and through a program.
 struct Place {
@@ -331,53 +330,4 @@ async fn exports_for_people_hold_every_record_and_no_formula() {
     // What is there is not written over.
     let again = place.run("ann", &["export", "--format", "csv", "--output", place.at("ledger.csv").to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(1));
-}
-
-/// A small disk that fills up for real.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn au_07_on_a_disk_that_is_full_for_real_nothing_is_lost_and_reads_go_on() {
-    struct Mounted(PathBuf);
-    impl Drop for Mounted {
-        fn drop(&mut self) {
-            let _ = Command::new("umount").arg("-l").arg(&self.0).output();
-        }
-    }
-    let place = Place::new();
-    let disk = place.at("disk");
-    std::fs::create_dir(&disk).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"]).arg(&disk).output().unwrap();
-    if !mounted.status.success() {
-        eprintln!("SKIPPED au_07_on_a_disk_that_is_full_for_real_nothing_is_lost_and_reads_go_on: mounting needs root");
-        return;
-    }
-    let _mounted = Mounted(disk.clone());
-    let config = format!("[store]\npath = \"{}/w.db\"\n", disk.display());
-    std::fs::write(place.at("warrant.toml"), config).unwrap();
-    let app = place.app();
-    let (database, ledger) = place.ledger(&app).await;
-    let texts = |number: u32| BTreeMap::from([("p.cedar".to_owned(), format!("{number}{}", " ".repeat(60_000)))]);
-    let mut written = 0;
-    let refusal = loop {
-        match ledger.in_force(RecordKind::PolicyLoaded, &texts(written)).await {
-            Ok(()) => written += 1,
-            Err(refusal) => break refusal,
-        }
-    };
-    assert!(written > 3, "{written}");
-    let causes = format!("{refusal}: {}", std::error::Error::source(&refusal).unwrap());
-    assert!(causes.contains("no space is left for the ledger"), "{causes}");
-    // Reads go on, of the ledger too.
-    let rows = ledger.archive().records(warrant_kernel::db::storage::Log::Writes, 0, 1000).await.unwrap();
-    assert_eq!(rows.len(), written as usize + 1);
-    // Sealing asks for room that is not there; nothing is half done.
-    let consent = Consent { person: "ann".parse().unwrap(), proved: "test".to_owned() };
-    let sealing = Sealing { seq: 1, fields: vec!["build".to_owned()], reason: "x".repeat(60_000) };
-    assert!(ledger.seal(&sealing, &consent).await.is_err());
-    ledger.shut().await;
-    database.close().await;
-    let (database, ledger) = place.ledger(&app).await;
-    assert_eq!(ledger.archive().records(warrant_kernel::db::storage::Log::Writes, 0, 1000).await.unwrap(), rows);
-    ledger.shut().await;
-    database.close().await;
 }
