@@ -18,7 +18,7 @@ use warrant::agent::trace::Unwatched;
 use warrant::app::App;
 use warrant::app::ask::{Ended, Question, ask};
 use warrant::config::Config;
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 /// Answers from a script, at once, and notes when it was asked and when it had answered.
 struct Scripted {
@@ -93,8 +93,8 @@ fn main() {
     app.model = Arc::clone(&model) as Arc<dyn Model>;
 
     let role = app.role("general-purpose").unwrap();
-    let tools = prompt::tools(&app.bench.registry, &role);
-    let bytes = prompt::SYSTEM.len() + serde_json::to_vec(&tools).unwrap().len();
+    let tools = prompt::tools(&app.bench.registry, &role, Writes::Off);
+    let bytes = prompt::system(Writes::Off).len() + serde_json::to_vec(&tools).unwrap().len();
     println!("system prompt and {} tools: {bytes} bytes", tools.len());
 
     let one = || async {
@@ -104,6 +104,7 @@ fn main() {
             since: Some("10m".to_owned()),
             role: "general-purpose".to_owned(),
             channel: Channel::Terminal,
+            writes: Writes::Off,
         };
         let (_, ended) = ask(&app, question, Arc::new(Unwatched), CancellationToken::new()).await.unwrap();
         assert!(matches!(ended, Ended::Reported(_)));

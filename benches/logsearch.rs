@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::output::{Output, Rows};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::catalog::service::{LogFiles, Service};
 use warrant_toolbox::catalog::source::{DirSource, Sources};
@@ -86,6 +86,7 @@ fn call(runtime: &tokio::runtime::Runtime, tool: &Arc<dyn ReadTool>, args: Value
         requester: Requester { person: "anna".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: START,
         opened_at: now,

@@ -20,6 +20,7 @@ use warrant::app::builtin;
 use warrant::config::ROLES;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
 use warrant_kernel::call::execute::AtOnce;
+use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::record::{NotKept, Recorder};
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::tool::{
@@ -32,7 +33,7 @@ use warrant_kernel::domain::event::{Answered, Body, Call, Caller};
 use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName, ServiceName};
 use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::{Origin, ToolResult};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::domain::target::{Target, TargetKind};
 use warrant_kernel::policy::{Policy, PolicyText, Question};
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
@@ -186,6 +187,7 @@ fn main() {
         requester: Requester { person: "ann".parse().unwrap(), groups: vec!["sre".to_owned()] },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: Some("checkout".parse().unwrap()),
         since: now,
         opened_at: now,
@@ -211,6 +213,7 @@ fn main() {
             evidence: &NoPages,
             conduct: &AtOnce,
             recorder,
+            gate: Gate::ReadsOnly,
             now,
             cancel: &cancel,
         };

@@ -17,7 +17,11 @@ pub mod sweep;
 
 pub mod prompt;
 
+pub mod remedies;
+
 pub mod report;
+
+pub mod writes;
 
 pub mod deltas;
 

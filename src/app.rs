@@ -23,6 +23,12 @@ pub mod check;
 
 pub mod audit;
 
+pub mod writes;
+
+pub mod sequencer;
+
+pub mod approvals;
+
 pub mod print;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,22 +37,23 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
-use warrant_kernel::call::registry::Registry;
+use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::{Clock, ReadTool};
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
-use warrant_kernel::policy::{Policy, PolicyText};
+use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::process::{Program, users};
 use warrant_toolbox::tools::read;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
+use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
 
 use crate::agent::investigate::Bench;
@@ -132,14 +139,14 @@ impl App {
         });
         let clients = Arc::new(clients);
         let mut warnings = Vec::new();
-        let workspaces = workspaces(&config, &mut warnings);
+        let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
         let definitions = definitions(&config, &mut problems);
-        let mut policies = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, &mut problems);
-        policies.extend(role_policies(&config));
-        let policy =
-            definitions.as_ref().and_then(|definitions| policy_of(&config, &policies, definitions, &mut problems));
+        let policies = policy::load::texts(&config, &mut problems);
+        let policy = definitions
+            .as_ref()
+            .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
             let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
             parts.registry(definitions, &mut problems)
@@ -156,7 +163,7 @@ impl App {
         let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
-                let bench = Bench { registry, catalog, library, policy };
+                let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
                 Ok(Self { config, bench, redactor, clients, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
@@ -181,9 +188,11 @@ impl App {
     ///
     /// # Errors
     /// [`Fault::Usage`] where their user name can't be a person's.
-    pub fn requester(&self) -> Result<Requester, Fault> {
-        let user = environment("USER").or_else(|| environment("LOGNAME")).unwrap_or_else(|| "unknown".to_owned());
-        self.config.people.requester(&user).map_err(|error| Fault::Usage(format!("the user name in `$USER`: {error}")))
+    pub async fn requester(&self) -> Result<Requester, Fault> {
+        let uid = users::current();
+        let name = users::name(uid).await;
+        let user = User { uid, name: name.as_deref() };
+        self.config.people.requester(user).map_err(|error| Fault::Usage(error.to_string()))
     }
 
     /// A role by its name.
@@ -210,26 +219,19 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
-/// The policy under which roles of the config read: what they see is in the config, what they may not is policy's.
-fn role_policies(config: &Config) -> Option<Found> {
-    let names = config.roles.keys().map(|role| format!("principal in Role::\"{role}\""));
-    let any = names.collect::<Vec<_>>().join(" || ");
-    let text = format!(
-        "@id(\"roles-of-the-config\")\n@reason(\"the config lets this role read\")\n\
-         permit (principal, action in Action::\"read\", resource)\nwhen {{ {any} }};\n"
-    );
-    let name = "[roles] of the config".to_owned();
-    (!config.roles.is_empty()).then_some(Found { name, text, is_builtin: true })
-}
-
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
-fn workspaces(config: &Config, warnings: &mut Vec<String>) -> Arc<Workspaces> {
+fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let key = config.ledger.key(&config.store);
     let own = [&config.path, &config.store, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
     let own: Vec<PathBuf> = own.cloned().collect();
-    let (opened, errors) = Workspaces::open_each(&config.catalog.sources().workspaces, OwnFiles::new(own));
+    let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
+        problems.extend(errors.iter().map(ToString::to_string));
+        Belongings::default()
+    });
+    let sources = &config.catalog.sources().workspaces;
+    let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
 }
@@ -254,20 +256,6 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
     Some(definitions)
 }
 
-fn policy_of(
-    config: &Config,
-    found: &[Found],
-    definitions: &Definitions,
-    problems: &mut Vec<String>,
-) -> Option<Policy> {
-    let texts: Vec<PolicyText<'_>> =
-        found.iter().map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
-    let tools = definitions.iter().map(Definition::tool);
-    Policy::load(&texts, tools, &roles(config))
-        .map_err(|errors| problems.extend(errors.iter().map(ToString::to_string)))
-        .ok()
-}
-
 /// What tools are made of.
 struct Parts<'a> {
     catalog: &'a Arc<Catalog>,
@@ -278,11 +266,12 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
-        let mut code = self.builtin();
+        let mut code: BTreeMap<ToolName, Code> =
+            self.builtin().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
         for definition in definitions.iter().map(Definition::tool) {
             if matches!(definition.run, ToolRun::Http(_)) {
                 match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), tool)),
+                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
                     Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
                 }
             }

@@ -6,12 +6,15 @@ pub mod place;
 
 pub mod ledger;
 
+pub mod people;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::event::Budgets;
 use warrant_kernel::domain::name::{PersonId, RoleName, ServiceName, SourceName, ToolName};
+use warrant_kernel::domain::run::Writes;
 use warrant_kernel::domain::time;
 use warrant_kernel::people::{People, Person};
 use warrant_toolbox::catalog::Catalog;
@@ -48,6 +51,7 @@ struct Document {
     policies: Directories,
     runbooks: Directories,
     redaction: RedactionSection,
+    writes: WritesSection,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -90,6 +94,12 @@ struct RedactionSection {
     secrets_env: Vec<String>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WritesSection {
+    allow: bool,
+}
+
 /// The checked config.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -123,6 +133,8 @@ pub struct Config {
     pub runbook_dirs: Vec<PathBuf>,
     /// Environment variables whose values are never shown.
     pub secrets_env: Vec<String>,
+    /// Whether every investigation may ask for writes.
+    pub writes: Writes,
 }
 
 /// What is wrong with the config.
@@ -244,6 +256,7 @@ impl Document {
             policy_dirs: self.policies.dirs,
             runbook_dirs: self.runbooks.dirs,
             secrets_env: self.redaction.secrets_env,
+            writes: if self.writes.allow { Writes::Allowed } else { Writes::Off },
         })
     }
 

@@ -3,6 +3,9 @@
 #[path = "main/flags.rs"]
 mod flags;
 
+#[path = "main/policy.rs"]
+mod policy;
+
 #[path = "main/audit.rs"]
 mod audit;
 

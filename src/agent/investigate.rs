@@ -8,11 +8,12 @@ use futures_util::future::join_all;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use warrant_kernel::call::execute::Conduct;
+use warrant_kernel::call::gate::Gate;
+use warrant_kernel::call::gate::deed::Deed;
 use warrant_kernel::call::record::Recorder;
 use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::{Desk, carry_out};
-use warrant_kernel::domain::decision::Decision;
+use warrant_kernel::domain::decision::{Decision, Risk};
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call};
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::result::{Status, ToolResult};
@@ -26,10 +27,12 @@ use super::deltas::Lines;
 use super::model::{Answer, Model, ModelError, Request, Seen, Stop, ToolSpec, Usage};
 use super::prompt;
 use super::report::{self, Judged};
-use super::state::{CallState, State};
+use super::scheduler::Scheduler;
+use super::state::{CallKind, CallState, State};
 use super::step::{self, HandedIn, Step};
 use super::sweep;
 use super::trace::Trace;
+use super::writes::{Notes, WriteSide};
 
 /// Most tokens of one answer.
 const ANSWER_TOKENS: u32 = 8_192;
@@ -40,13 +43,13 @@ const FAILURES: usize = 2;
 /// What investigations share.
 pub struct Bench {
     /// The tools.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// The services.
     pub catalog: Arc<Catalog>,
     /// The runbooks.
     pub library: Arc<Library>,
     /// Who may do what.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
 }
 
 /// One investigation, ready to run.
@@ -60,7 +63,11 @@ pub struct Investigation<'a> {
     /// Where events go.
     pub trace: Trace,
     /// When reads run.
-    pub conduct: &'a dyn Conduct,
+    pub scheduler: &'a Scheduler,
+    /// Where writes go.
+    pub writes: &'a dyn WriteSide,
+    /// What the gate tells of them.
+    pub notes: Notes,
     /// Ends it.
     pub cancel: CancellationToken,
 }
@@ -76,7 +83,8 @@ impl Investigation<'_> {
     /// # Errors
     /// [`Interrupted`] when its token fired first.
     pub async fn run(&self) -> Result<Report, Interrupted> {
-        let tools = prompt::tools(&self.bench.registry, &self.trace.state().await.run.role);
+        let opened = self.trace.state().await;
+        let tools = prompt::tools(&self.bench.registry, &opened.run.role, opened.run.writes);
         loop {
             let state = self.trace.state().await;
             if self.cancel.is_cancelled() && state.report.is_none() {
@@ -89,17 +97,17 @@ impl Investigation<'_> {
                     if calls.is_empty() {
                         self.ask_model(&state, 1, &tools).await;
                     } else {
-                        let asked = calls.into_iter().map(|call| Body::Asked(Asked::Read { call }));
-                        self.trace.append(asked.collect()).await;
+                        self.ask(calls).await;
                     }
                 }
                 Step::Ask(calls) => {
-                    self.trace.append(calls.into_iter().map(|call| Body::Asked(Asked::Read { call })).collect()).await;
+                    self.ask(calls).await;
                 }
                 Step::CarryOut(calls) => self.carry_out(&state, calls).await,
                 Step::HandIn(handed_in) => self.hand_in(&state, handed_in).await,
                 Step::Warn(text) => self.trace.append(vec![Body::Budget { text, spent: false }]).await,
                 Step::Spend(text) => self.trace.append(vec![Body::Budget { text, spent: true }]).await,
+                Step::AskModel(_) if self.settle(&state).await => {}
                 Step::AskModel(turn) => self.ask_model(&state, turn, &tools).await,
                 Step::Partial(why) => self.conclude(report::partial(&state, &self.bench.library, &why)).await,
                 Step::Done => {
@@ -109,52 +117,75 @@ impl Investigation<'_> {
         }
     }
 
-    /// Carries out calls: neighbours that are parallel-safe together, the others alone, in the order of the calls.
+    /// Records calls as asked, before any of them is carried out.
+    async fn ask(&self, calls: Vec<Call>) {
+        let asked = |call: Call| match self.kind(&call) {
+            CallKind::Read => Asked::Read { call },
+            CallKind::Write => Asked::Write { call },
+        };
+        self.trace.append(calls.into_iter().map(|call| Body::Asked(asked(call))).collect()).await;
+    }
+
+    /// Whether a call looks or changes something. What is no tool is refused as a read.
+    fn kind(&self, call: &Call) -> CallKind {
+        match self.bench.registry.get(&call.tool).map(|tool| tool.about().risk) {
+            None | Some(Risk::Read) => CallKind::Read,
+            Some(Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous) => CallKind::Write,
+        }
+    }
+
+    /// Carries out calls: neighbours that are parallel-safe together, the others alone, in the order of the calls. A write
+    /// is always alone.
     async fn carry_out(&self, state: &State, calls: Vec<CallState>) {
-        let is_safe =
-            |call: &CallState| self.bench.registry.get(&call.call.tool).is_none_or(|tool| tool.about().parallel_safe);
+        let is_safe = |call: &CallState| {
+            call.kind == CallKind::Read
+                && self.bench.registry.get(&call.call.tool).is_none_or(|tool| tool.about().parallel_safe)
+        };
         for group in calls.chunk_by(|left, right| is_safe(left) && is_safe(right)) {
             join_all(group.iter().map(|call| self.carry_out_one(state, call))).await;
         }
     }
 
     async fn carry_out_one(&self, state: &State, known: &CallState) {
+        match known.kind {
+            CallKind::Read => self.carry_out_read(state, known).await,
+            CallKind::Write => self.carry_out_write(state, known).await,
+        }
+    }
+
+    async fn carry_out_read(&self, state: &State, known: &CallState) {
         if let Some(result) = repeated(state, known) {
             self.trace.answered(&known.call, &result, None).await;
             return;
         }
-        let desk = Desk {
+        carry_out(self.desk(state, known, Gate::ReadsOnly), &known.call).await;
+    }
+
+    /// All that the stages may use.
+    pub(super) fn desk<'d>(&'d self, state: &'d State, known: &'d CallState, gate: Gate<'d>) -> Desk<'d> {
+        Desk {
             registry: &self.bench.registry,
             services: self.bench.catalog.as_ref(),
             policy: &self.bench.policy,
             redactor: &self.redactor,
             run: &state.run,
             evidence: &self.trace,
-            conduct: self.conduct,
+            conduct: self.scheduler,
             recorder: self,
+            gate,
             now: known.asked_at,
             cancel: &self.cancel,
-        };
-        carry_out(desk, &known.call).await;
+        }
     }
 
     async fn ask_model(&self, state: &State, turn: u32, tools: &[ToolSpec]) {
         let messages = prompt::messages(state);
-        let request = prompt::digest(tools, &messages);
+        let system = prompt::system(state.run.writes);
+        let request = prompt::digest(system, tools, &messages);
         self.trace.append(vec![Body::Asked(Asked::Model { turn, request })]).await;
-        let seen: Vec<Seen<'_>> = state
-            .calls
-            .iter()
-            .filter_map(|known| Some(Seen { call: &known.call, result: known.result.as_ref()? }))
-            .collect();
-        let request = Request {
-            run: &state.run,
-            seen: &seen,
-            system: prompt::SYSTEM,
-            tools,
-            messages: &messages,
-            max_tokens: ANSWER_TOKENS,
-        };
+        let seen: Vec<Seen<'_>> = state.seen().collect();
+        let request =
+            Request { run: &state.run, seen: &seen, system, tools, messages: &messages, max_tokens: ANSWER_TOKENS };
         let (sender, mut deltas) = unbounded_channel::<String>();
         let watching = async {
             let mut lines = Lines::new(&self.redactor, self.trace.watcher());
@@ -213,7 +244,7 @@ impl Investigation<'_> {
         Some(masked)
     }
 
-    fn masked(&self, text: &str) -> String {
+    pub(super) fn masked(&self, text: &str) -> String {
         let masked = self.redactor.redact_text(text);
         masked.map_or_else(
             |_| "(the message could not be checked for secrets)".to_owned(),
@@ -244,11 +275,18 @@ impl Recorder for Investigation<'_> {
         self.trace.decided(decision).await;
     }
 
+    async fn wrote(&self, deed: &Deed) {
+        self.notes.keep(deed);
+    }
+
     async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
         if result.status == Status::Cancelled && self.cancel.is_cancelled() {
             return;
         }
-        self.trace.answered(call, result, whole).await;
+        match self.kind(call) {
+            CallKind::Read => self.trace.answered(call, result, whole).await,
+            CallKind::Write => self.answer_write(call, result, whole).await,
+        }
     }
 }
 

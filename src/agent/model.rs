@@ -3,6 +3,7 @@
 //! These types are what the trace keeps, so they survive their own JSON. Providers convert at their edge.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -10,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::event::Call;
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Run;
+
+use super::state::CallKind;
 
 /// A call as the model wrote it. The arguments are its raw text and may be anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,8 +77,14 @@ pub struct ToolSpec {
 pub struct Seen<'a> {
     /// The call.
     pub call: &'a Call,
+    /// Whether it looks or changes something.
+    pub kind: CallKind,
     /// Its result, masked and cut as any model sees it.
     pub result: &'a ToolResult,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When it was answered.
+    pub ended_at: Timestamp,
 }
 
 /// What a model is asked.

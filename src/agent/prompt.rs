@@ -9,18 +9,23 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
+use warrant_kernel::domain::decision::Risk;
+use warrant_kernel::domain::event::Caller;
 use warrant_kernel::domain::hex::hex;
 use warrant_kernel::domain::name::{CallId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
-use warrant_kernel::domain::run::Trigger;
+use warrant_kernel::domain::run::{Trigger, Writes};
 use warrant_kernel::domain::time::rfc3339;
 
 use super::model::{CallAnswer, Message, Stop, ToolSpec};
 use super::state::{CallState, State, Turn};
 use super::step::{self, REPORT};
 
-/// The system prompt.
-pub const SYSTEM: &str = include_str!("prompt/system.md");
+const READING: &str =
+    concat!(include_str!("prompt/work.md"), include_str!("prompt/reads.md"), include_str!("prompt/rest.md"));
+
+const WRITING: &str =
+    concat!(include_str!("prompt/work.md"), include_str!("prompt/writes.md"), include_str!("prompt/rest.md"));
 
 /// The opening sweep, calls and results together, in bytes.
 const SWEEP_BYTES: usize = 16_000;
@@ -34,11 +39,22 @@ const AGAIN: usize = 160;
 /// A result that has shrunk, in bytes.
 const SHRUNK_BYTES: usize = 700;
 
-/// The tools of a role and the loop's own `report`, in a fixed order.
+/// The system prompt: the same bytes over a whole investigation, and of writes only where they are open.
 #[must_use]
-pub fn tools(registry: &Registry, role: &RoleName) -> Vec<ToolSpec> {
+pub fn system(writes: Writes) -> &'static str {
+    match writes {
+        Writes::Off => READING,
+        Writes::Allowed => WRITING,
+    }
+}
+
+/// The tools of a role and the loop's own `report`, in a fixed order. What changes something is offered where writes are
+/// open, and is as good as absent where they are not.
+#[must_use]
+pub fn tools(registry: &Registry, role: &RoleName, writes: Writes) -> Vec<ToolSpec> {
     let mut specs: Vec<ToolSpec> = registry
         .for_role(role)
+        .filter(|tool| tool.about().risk == Risk::Read || writes == Writes::Allowed)
         .map(|tool| ToolSpec {
             name: tool.about().name.to_string(),
             description: tool.about().description.clone(),
@@ -153,6 +169,7 @@ fn opening(state: &State) -> String {
     text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
     text.push("\nThe opening sweep:\n".to_owned());
     for (call, shown) in sweep_shown(state) {
+        let shown = shown.for_model();
         text.push(format!(
             "
 {}
@@ -168,20 +185,17 @@ fn opening(state: &State) -> String {
 }
 
 /// The sweep's calls and results as the model sees them, together within their limit: the longest shrink first.
-fn sweep_shown(state: &State) -> Vec<(&CallState, String)> {
-    let whole: Vec<(&CallState, &ToolResult, String)> = state
+fn sweep_shown(state: &State) -> Vec<(&CallState, ToolResult)> {
+    let whole: Vec<(&CallState, &ToolResult, usize)> = state
         .sweep()
-        .filter_map(|call| call.result.as_ref().map(|result| (call, result, result.for_model().to_string())))
+        .filter_map(|call| call.result.as_ref().map(|result| (call, result, result.for_model().to_string().len())))
         .collect();
     let headings = whole.iter().map(|(call, ..)| heading(call).len() + HEADING_LINES).sum::<usize>();
     let room = SWEEP_BYTES.saturating_sub(headings);
-    let fair = fair_share(&whole.iter().map(|(_, _, text)| text.len()).collect::<Vec<_>>(), room);
+    let fair = fair_share(&whole.iter().map(|(_, _, size)| *size).collect::<Vec<_>>(), room);
     whole
         .into_iter()
-        .map(|(call, result, text)| {
-            let shown = if text.len() <= fair { text } else { shrunk(result, fair) };
-            (call, shown)
-        })
+        .map(|(call, result, size)| (call, if size <= fair { result.clone() } else { shrunk(result, fair) }))
         .collect()
 }
 
@@ -205,20 +219,21 @@ fn fair_share(sizes: &[usize], room: usize) -> usize {
 }
 
 /// A result's envelope and its first lines, within `room` bytes where the envelope alone is not longer.
-fn shrunk(result: &ToolResult, room: usize) -> String {
+fn shrunk(result: &ToolResult, room: usize) -> ToolResult {
     let envelope = ToolResult { data: Value::Null, ..result.clone() }.for_model().to_string().len() + AGAIN;
     let mut chars = room.saturating_sub(envelope);
     loop {
         let shown = shrunk_to(result, chars);
+        let size = shown.for_model().to_string().len();
         // Cutting counts characters, of which some are of several bytes.
-        if shown.len() <= room || chars == 0 {
+        if size <= room || chars == 0 {
             return shown;
         }
-        chars = (chars * room / shown.len()).min(chars - 1);
+        chars = (chars * room / size).min(chars - 1);
     }
 }
 
-fn shrunk_to(result: &ToolResult, chars: usize) -> String {
+fn shrunk_to(result: &ToolResult, chars: usize) -> ToolResult {
     let mut small = result.clone();
     let (data, is_cut) = cut::to_fit(&result.data, chars);
     small.data = data.unwrap_or(Value::Null);
@@ -227,14 +242,40 @@ fn shrunk_to(result: &ToolResult, chars: usize) -> String {
         let again = result.evidence.map(|id| format!("shown short; `read_evidence` shows {id} again"));
         small.hint = Some([small.hint, again].into_iter().flatten().collect::<Vec<_>>().join("; "));
     }
-    small.for_model().to_string()
+    small
 }
 
 /// What the model was shown of the sweep's results; it first sees all others whole. Quotes and numbers are held against
 /// what was shown first.
 #[must_use]
 pub fn sweep_as_shown(state: &State) -> BTreeMap<CallId, String> {
-    sweep_shown(state).into_iter().map(|(call, shown)| (call.call.id.clone(), shown)).collect()
+    let shown = sweep_shown(state).into_iter();
+    shown.map(|(call, shown)| (call.call.id.clone(), shown.for_model().to_string())).collect()
+}
+
+/// The results as the model still saw them when it gave its last answer: whole where whole, shrunk where shrunk. What was
+/// called in that answer it has not seen yet.
+#[must_use]
+pub fn still_seen(state: &State) -> Vec<ToolResult> {
+    let shrunk_before = shrunk_before(state);
+    let mut seen: Vec<ToolResult> = sweep_shown(state).into_iter().map(|(_, shown)| shown).collect();
+    let earlier = state.turns.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    for (index, turn) in earlier.iter().enumerate() {
+        for known in calls_of(state, turn) {
+            let Some(result) = &known.result else { continue };
+            seen.push(if index < shrunk_before { shrunk(result, SHRUNK_BYTES) } else { result.clone() });
+        }
+    }
+    seen
+}
+
+/// The calls of a turn in its order, and after them the reads that its writes brought about.
+fn calls_of<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a CallState> {
+    let called: Vec<&CallState> =
+        step::acted_on(state, turn).filter_map(|call| state.call_of(turn.number, call)).collect();
+    let after = called.iter().flat_map(|known| state.follow_ups_of(&known.call.id));
+    let after: Vec<&CallState> = after.collect();
+    called.into_iter().chain(after).collect()
 }
 
 fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
@@ -254,8 +295,7 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
                 (refused(&message.unwrap_or_default()), true)
             } else {
                 match state.call_of(turn.number, call).and_then(|known| known.result.as_ref()) {
-                    Some(result) if size == Size::Shrunk => (shrunk(result, SHRUNK_BYTES), !result.ok),
-                    Some(result) => (result.for_model().to_string(), !result.ok),
+                    Some(result) => (shown(result, size), !result.ok),
                     None => (refused("not carried out"), true),
                 }
             };
@@ -266,11 +306,22 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
     if !answers.is_empty() {
         messages.push(Message::Answers { answers });
     }
-    let notes: Vec<&str> = turn.notes.iter().map(String::as_str).chain(reaction(turn)).collect();
+    let after = calls_of(state, turn).into_iter().filter_map(|known| {
+        let (Caller::FollowUp { of }, Some(result)) = (&known.call.by, &known.result) else { return None };
+        Some(format!("Read by itself after {of}: {}\n{}", heading(known), shown(result, size)))
+    });
+    let notes: Vec<String> = after.chain(turn.notes.iter().cloned()).chain(reaction(turn).map(str::to_owned)).collect();
     if !notes.is_empty() {
         messages.push(Message::User { text: notes.join("\n") });
     }
     messages
+}
+
+fn shown(result: &ToolResult, size: Size) -> String {
+    match size {
+        Size::Whole => result.for_model().to_string(),
+        Size::Shrunk => shrunk(result, SHRUNK_BYTES).for_model().to_string(),
+    }
 }
 
 fn refused(message: &str) -> String {
@@ -293,9 +344,9 @@ fn reaction(turn: &Turn) -> Option<&'static str> {
 
 /// SHA-256 over all that the model is told, in hex: two equal requests have equal digests.
 #[must_use]
-pub fn digest(tools: &[ToolSpec], messages: &[Message]) -> String {
+pub fn digest(system: &str, tools: &[ToolSpec], messages: &[Message]) -> String {
     let mut hasher = Sha256::new();
-    hasher.update(SYSTEM.as_bytes());
+    hasher.update(system.as_bytes());
     hasher.update(serde_json::to_vec(tools).unwrap_or_default());
     hasher.update(serde_json::to_vec(messages).unwrap_or_default());
     hex(&hasher.finalize())

@@ -52,13 +52,13 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
             differences.push(Difference { seq: event.seq, what, recorded, now });
         }
     };
-    if !matches!(event.body, Body::Asked(Asked::Read { .. })) {
+    if !matches!(event.body, Body::Asked(Asked::Read { .. } | Asked::Write { .. })) {
         for missing in expected.drain(..) {
             differ("call", "no call".to_owned(), shown(&missing));
         }
     }
     match &event.body {
-        Body::Asked(Asked::Read { call }) => {
+        Body::Asked(Asked::Read { call } | Asked::Write { call }) => {
             if expected.is_empty() {
                 *expected = match step::next(state) {
                     Step::Sweep => sweep::calls(&state.run, &bench.catalog, &bench.registry),
@@ -78,8 +78,8 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
         Body::Asked(Asked::Model { request, .. }) => {
             let now = match step::next(state) {
                 Step::AskModel(_) => {
-                    let tools = prompt::tools(&bench.registry, &state.run.role);
-                    prompt::digest(&tools, &prompt::messages(state))
+                    let tools = prompt::tools(&bench.registry, &state.run.role, state.run.writes);
+                    prompt::digest(prompt::system(state.run.writes), &tools, &prompt::messages(state))
                 }
                 other => format!("no request, but {}", name_of(&other)),
             };
@@ -105,7 +105,10 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
             };
             differ("returned report", message.clone(), now);
         }
-        Body::Answered(Answered::Model { .. } | Answered::ModelFailed { .. } | Answered::Read { .. })
+        Body::Answered(
+            Answered::Model { .. } | Answered::ModelFailed { .. } | Answered::Read { .. } | Answered::Write { .. },
+        )
+        | Body::Settled { .. }
         | Body::Opened { .. }
         | Body::Steered { .. }
         | Body::Budget { .. }

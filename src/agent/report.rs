@@ -19,7 +19,7 @@ use warrant_kernel::domain::report::{Draft, Exhibit, Finding, FindingKind, Outco
 use warrant_kernel::domain::result::{ErrorCode, Status};
 use warrant_toolbox::runbook::library::Library;
 
-use super::state::State;
+use super::state::{CallKind, State};
 use outcome::settle;
 use support::{Basis, Verdict};
 
@@ -87,6 +87,7 @@ pub fn judge(state: &State, library: &Library, draft: &Draft, written_by: &str, 
         ruled_out: draft.ruled_out,
         impact: draft.impact,
         timeline: draft.timeline,
+        writes: state.writes().cloned().collect(),
         next_steps: draft.next_steps,
         not_seen: not_seen(state),
         written_by: written_by.to_owned(),
@@ -113,6 +114,7 @@ pub fn partial(state: &State, library: &Library, why: &str) -> Report {
         ruled_out: Vec::new(),
         impact: None,
         timeline: Vec::new(),
+        writes: state.writes().cloned().collect(),
         next_steps: vec!["Read the evidence below, or ask again once a model answers.".to_owned()],
         not_seen: not_seen(state),
         written_by: "warrant".to_owned(),
@@ -174,7 +176,8 @@ pub fn not_seen(state: &State) -> Vec<String> {
     let mut lines = Vec::new();
     // A source that is down fails every call on it; one line says so.
     let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for known in &state.calls {
+    // A write that was refused is no evidence that is missing; the report tells of it under its own heading.
+    for known in state.calls.iter().filter(|known| known.kind == CallKind::Read) {
         let Some(result) = &known.result else { continue };
         let Some(error) = &result.error else {
             let failed = result.data.pointer("/sources_failed").and_then(serde_json::Value::as_array);
@@ -185,7 +188,16 @@ pub fn not_seen(state: &State) -> Vec<String> {
         };
         let unseen = match error.code {
             ErrorCode::BackendError | ErrorCode::Timeout | ErrorCode::PolicyDenied => true,
-            ErrorCode::UnknownTool | ErrorCode::InvalidArguments | ErrorCode::Cancelled => false,
+            ErrorCode::UnknownTool
+            | ErrorCode::InvalidArguments
+            | ErrorCode::Cancelled
+            | ErrorCode::ApprovalPending
+            | ErrorCode::ApprovalDenied
+            | ErrorCode::ApprovalExpired
+            | ErrorCode::ApprovalRevoked
+            | ErrorCode::PlanChanged
+            | ErrorCode::LedgerUnavailable
+            | ErrorCode::OutcomeUnknown => false,
         };
         let seen_later = state.calls.iter().any(|later| {
             later.call.tool == known.call.tool

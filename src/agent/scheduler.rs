@@ -40,6 +40,11 @@ impl Scheduler {
         Self { limits, ..Self::default() }
     }
 
+    /// Forgets what earlier reads brought: a write may have changed it.
+    pub fn forget(&self) {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn permits(&self, source: &SourceName) -> Arc<Semaphore> {
         let limit = self.limits.get(source).copied().unwrap_or(DEFAULT_LIMIT).max(1);
         let mut permits = self.permits.lock().unwrap_or_else(PoisonError::into_inner);

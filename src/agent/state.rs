@@ -9,21 +9,41 @@ use jiff::{SignedDuration, Timestamp};
 use warrant_kernel::domain::decision::Decision;
 use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event};
 use warrant_kernel::domain::name::{CallId, EvidenceId};
-use warrant_kernel::domain::report::Report;
+use warrant_kernel::domain::plan::Proposal;
+use warrant_kernel::domain::report::{Report, WriteOutcome, Written};
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Run;
 
-use super::model::{Answer, ModelCall, Usage};
+use super::model::{Answer, ModelCall, Seen, Usage};
+
+/// Whether a call looks or changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallKind {
+    /// It looks, and may be carried out again.
+    Read,
+    /// It changes something, and is never carried out again.
+    Write,
+}
 
 /// A call and what came of it so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallState {
     /// The call.
     pub call: Call,
+    /// Whether it looks or changes something.
+    pub kind: CallKind,
     /// When it was asked: the `now` it is carried out with, however often.
     pub asked_at: Timestamp,
+    /// Whether the run was broken off while it was under way: a write is then looked up and not asked again.
+    pub broken_off: bool,
     /// Its result, once there is one.
     pub result: Option<ToolResult>,
+    /// When it was answered.
+    pub ended_at: Option<Timestamp>,
+    /// What the report says of a write, as things stand now.
+    pub written: Option<Written>,
+    /// Reads that are to show whether the trouble is over after a write.
+    pub follow_ups: Vec<Proposal>,
 }
 
 /// One turn of the model.
@@ -71,6 +91,8 @@ pub struct State {
     pub swept: bool,
     /// Turns that were answered.
     pub turns: Vec<Turn>,
+    /// What people added.
+    pub steered: Vec<String>,
     /// What was said before the first turn.
     pub opening_notes: Vec<String>,
     /// Which budget warnings were given.
@@ -117,6 +139,7 @@ impl State {
             decisions: BTreeMap::new(),
             swept: false,
             turns: Vec::new(),
+            steered: Vec::new(),
             opening_notes: Vec::new(),
             warned: false,
             ending: None,
@@ -126,21 +149,35 @@ impl State {
 
     /// Applies the next event.
     pub fn apply(&mut self, event: &Event) {
-        if !matches!(event.body, Body::Resumed) {
+        // Neither a break nor people's time to decide on a write counts.
+        if !matches!(event.body, Body::Resumed | Body::Answered(Answered::Write { .. })) {
             self.spent += event.at.duration_since(self.now).max(SignedDuration::ZERO);
         }
         self.now = self.now.max(event.at);
         self.last_seq = event.seq;
         match &event.body {
-            Body::Opened { .. } | Body::Resumed | Body::Interrupted => {}
+            Body::Opened { .. } | Body::Interrupted => {}
+            Body::Resumed => {
+                self.calls.iter_mut().filter(|known| known.result.is_none()).for_each(|known| known.broken_off = true);
+            }
             // A role that sees none of the sweep's tools begins with the model.
             Body::Asked(Asked::Model { .. }) => self.swept = true,
-            Body::Asked(Asked::Read { call }) => self.asked(call, event.at),
-            Body::Answered(answered) => self.answered(answered),
+            Body::Asked(Asked::Read { call }) => self.asked(call, CallKind::Read, event.at),
+            Body::Asked(Asked::Write { call }) => self.asked(call, CallKind::Write, event.at),
+            Body::Answered(answered) => self.answered(answered, event.at),
+            Body::Settled { written, text } => {
+                if let Some(known) = self.call_mut(&written.call_id) {
+                    known.written = Some((**written).clone());
+                }
+                self.note(text);
+            }
             Body::Decided { decision } => {
                 self.decisions.insert(decision.call_id.clone(), decision.clone());
             }
-            Body::Steered { text } => self.note(text),
+            Body::Steered { text } => {
+                self.steered.push(text.clone());
+                self.note(text);
+            }
             Body::Budget { text, spent } => {
                 self.warned = true;
                 if *spent {
@@ -153,14 +190,27 @@ impl State {
         }
     }
 
-    fn asked(&mut self, call: &Call, asked_at: Timestamp) {
+    fn asked(&mut self, call: &Call, kind: CallKind, asked_at: Timestamp) {
         self.swept = true;
         if !self.calls.iter().any(|known| known.call.id == call.id) {
-            self.calls.push(CallState { call: call.clone(), asked_at, result: None });
+            self.calls.push(CallState {
+                call: call.clone(),
+                kind,
+                asked_at,
+                broken_off: false,
+                result: None,
+                ended_at: None,
+                written: None,
+                follow_ups: Vec::new(),
+            });
         }
     }
 
-    fn answered(&mut self, answered: &Answered) {
+    fn call_mut(&mut self, id: &CallId) -> Option<&mut CallState> {
+        self.calls.iter_mut().find(|known| known.call.id == *id)
+    }
+
+    fn answered(&mut self, answered: &Answered, at: Timestamp) {
         match answered {
             Answered::Model { turn, answer } => match serde_json::from_value::<Answer>(answer.clone()) {
                 Ok(answer) => {
@@ -174,8 +224,17 @@ impl State {
             },
             Answered::ModelFailed { message, .. } => self.ending = Some(Ending::ModelFailed(message.clone())),
             Answered::Read { result } => {
-                if let Some(known) = self.calls.iter_mut().find(|known| known.call.id == result.call_id) {
+                if let Some(known) = self.call_mut(&result.call_id) {
                     known.result = Some((**result).clone());
+                    known.ended_at = Some(at);
+                }
+            }
+            Answered::Write { result, written, follow_ups } => {
+                if let Some(known) = self.call_mut(&result.call_id) {
+                    known.result = Some((**result).clone());
+                    known.ended_at = Some(at);
+                    known.written = Some((**written).clone());
+                    known.follow_ups.clone_from(follow_ups);
                 }
             }
             Answered::Report { call_id, message } => {
@@ -193,6 +252,15 @@ impl State {
         }
     }
 
+    /// All calls that were answered, for those who look at them in the program.
+    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        self.calls.iter().filter_map(|known| {
+            let result = known.result.as_ref()?;
+            let ended_at = known.ended_at.unwrap_or(known.asked_at);
+            Some(Seen { call: &known.call, kind: known.kind, result, asked_at: known.asked_at, ended_at })
+        })
+    }
+
     /// The calls of the opening sweep.
     pub fn sweep(&self) -> impl Iterator<Item = &CallState> {
         self.calls.iter().filter(|known| known.call.by == Caller::Sweep)
@@ -202,6 +270,21 @@ impl State {
     #[must_use]
     pub fn unanswered(&self) -> Vec<CallState> {
         self.calls.iter().filter(|known| known.result.is_none()).cloned().collect()
+    }
+
+    /// What the report says of the writes.
+    pub fn writes(&self) -> impl Iterator<Item = &Written> {
+        self.calls.iter().filter_map(|known| known.written.as_ref())
+    }
+
+    /// The writes that still wait for people.
+    pub fn waiting(&self) -> impl Iterator<Item = &Written> {
+        self.writes().filter(|written| written.outcome == WriteOutcome::Pending)
+    }
+
+    /// The reads that ran by themselves after a write.
+    pub fn follow_ups_of<'a>(&'a self, of: &'a CallId) -> impl Iterator<Item = &'a CallState> {
+        self.calls.iter().filter(move |known| matches!(&known.call.by, Caller::FollowUp { of: after } if after == of))
     }
 
     /// Our call for the model's `index`th call of a turn; reports have none.

@@ -71,6 +71,10 @@ pub fn next(state: &State) -> Step {
     if !unanswered.is_empty() {
         return Step::CarryOut(unanswered);
     }
+    let follow_ups = follow_ups(state);
+    if !follow_ups.is_empty() {
+        return Step::Ask(follow_ups);
+    }
     if let Some(handed_in) = state.turns.last().and_then(|turn| handed_in(state, turn)) {
         return Step::HandIn(handed_in);
     }
@@ -119,6 +123,25 @@ fn unasked(state: &State, turn: &Turn) -> Vec<Call> {
         number += 1;
     }
     calls
+}
+
+/// The reads that are due after writes.
+fn follow_ups(state: &State) -> Vec<Call> {
+    let due = state
+        .calls
+        .iter()
+        .filter(|known| state.follow_ups_of(&known.call.id).next().is_none())
+        .flat_map(|known| known.follow_ups.iter().map(move |read| (&known.call.id, read)));
+    (state.next_number()..)
+        .zip(due)
+        .map(|(number, (of, read))| Call {
+            id: CallId::nth(number),
+            number,
+            tool: read.tool.to_string(),
+            arguments: serde_json::Value::Object(read.arguments.clone()).to_string(),
+            by: Caller::FollowUp { of: of.clone() },
+        })
+        .collect()
 }
 
 /// The id under which a report of a turn is answered.

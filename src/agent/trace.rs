@@ -121,6 +121,17 @@ impl Trace {
         self.write(&mut inner, bodies, None).await;
     }
 
+    /// Records the answer to a call, and before it what was decided on it.
+    pub async fn answer(&self, call: &Call, answered: Answered, whole: Option<Captured>) {
+        let mut inner = self.inner.lock().await;
+        let (decided, undecided) =
+            std::mem::take(&mut inner.undecided).into_iter().partition(|decision| decision.call_id == call.id);
+        inner.undecided = undecided;
+        let mut bodies: Vec<Body> = decided.into_iter().map(|decision: Decision| Body::Decided { decision }).collect();
+        bodies.push(Body::Answered(answered));
+        self.write(&mut inner, bodies, whole).await;
+    }
+
     async fn write(&self, inner: &mut Inner, bodies: Vec<Body>, whole: Option<Captured>) {
         // The clock may step back; events never do.
         let at = self.clock.now().max(inner.state.now);
@@ -162,13 +173,7 @@ impl Recorder for Trace {
     }
 
     async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>) {
-        let mut inner = self.inner.lock().await;
-        let (decided, undecided) =
-            std::mem::take(&mut inner.undecided).into_iter().partition(|decision| decision.call_id == call.id);
-        inner.undecided = undecided;
-        let mut bodies: Vec<Body> = decided.into_iter().map(|decision: Decision| Body::Decided { decision }).collect();
-        bodies.push(Body::Answered(Answered::Read { result: Box::new(result.clone()) }));
-        self.write(&mut inner, bodies, whole).await;
+        self.answer(call, Answered::Read { result: Box::new(result.clone()) }, whole).await;
     }
 }
 

@@ -10,7 +10,7 @@ use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 use warrant_kernel::domain::time::parse_time;
 use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Store;
@@ -21,6 +21,7 @@ use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
+use crate::agent::writes::{NoWrites, Notes};
 
 /// Longest question; what is longer is a paste that belongs into a file.
 const QUESTION_CHARS: usize = 4_000;
@@ -38,6 +39,8 @@ pub struct Question {
     pub role: String,
     /// Where it is read.
     pub channel: Channel,
+    /// Whether it may ask for writes; where the config allows them to all, it may anyway.
+    pub writes: Writes,
 }
 
 /// How an investigation ended.
@@ -70,7 +73,7 @@ pub async fn ask(
 ) -> Result<(InvestigationId, Ended), Fault> {
     let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
     let redactor = app.redactor.with_key(key.clone());
-    let run = run_of(app, question, &redactor)?;
+    let run = run_of(app, question, &redactor).await?;
     let id = run.investigation.clone();
     let store = opened(app, &run, &key).await;
     let lock = lock(app, &id).unwrap_or_default();
@@ -101,7 +104,16 @@ pub(super) async fn carry_on(
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
-    let investigation = Investigation { bench: &app.bench, redactor, model, trace, conduct: &scheduler, cancel };
+    let investigation = Investigation {
+        bench: &app.bench,
+        redactor,
+        model,
+        trace,
+        scheduler: &scheduler,
+        writes: &NoWrites,
+        notes: Notes::default(),
+        cancel,
+    };
     match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
         Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
@@ -151,7 +163,7 @@ async fn opened(app: &App, run: &Run, key: &RedactionKey) -> Option<Store> {
     }
 }
 
-fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
+async fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
     let now = SystemClock.now();
     let trigger = masked(question.trigger, redactor)?;
     let service = match &question.service {
@@ -169,9 +181,10 @@ fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Reda
     Ok(Run {
         investigation: investigation.parse().map_err(|error| Fault::Failed(format!("{error}")))?,
         trigger,
-        requester: app.requester()?,
+        requester: app.requester().await?,
         role: app.role(&question.role)?,
         channel: question.channel,
+        writes: app.config.writes.or(question.writes),
         service,
         since,
         opened_at: now,

@@ -30,7 +30,7 @@ pub const TOOLS: &[File] = files!("tools":
 );
 
 /// `policies/*.cedar`.
-pub const POLICIES: &[File] = files!("policies": "reads.cedar");
+pub const POLICIES: &[File] = files!("policies": "approvals.cedar", "reads.cedar", "writes.cedar");
 
 /// `policies/tests.toml`: what the shipped policies must allow and deny.
 pub const POLICY_CASES: File = ("tests.toml", include_str!("../../policies/tests.toml"));

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
-use warrant_kernel::domain::name::SourceName;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::name::{PersonId, SourceName};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 
 use super::fault::Fault;
 use super::{App, SystemClock, environment, policy, runbooks, tools};
@@ -46,9 +46,12 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         told(Tried::new("config", Err(warning.clone())));
     }
     told(store(app).await);
-    let checked = policy::check(app)?;
+    let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));
+    if app.config.writes == Writes::Allowed {
+        told(Tried::new("approvers", approvers(app)));
+    }
     let lint: Vec<String> = runbooks::lint(app).iter().map(ToString::to_string).collect();
     told(Tried::new("runbooks", all_well(format!("{} runbooks", app.bench.library.runbooks().len()), &lint)));
     for (what, tool, arguments) in trials(app) {
@@ -63,6 +66,17 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         told(Tried::new(format!("models.{name}"), model(app, name, cancel).await));
     }
     Ok(all)
+}
+
+/// Who of the config may approve by the shipped policies. Without anybody a change waits until it expires.
+fn approvers(app: &App) -> Result<String, String> {
+    let oncall: Vec<&str> = app.config.people.in_group("oncall").map(PersonId::as_str).collect();
+    if oncall.is_empty() {
+        return Err("nobody is in the group `oncall`, which approves changes; write `groups = [\"oncall\"]` under a \
+                    `[people.NAME]`"
+            .to_owned());
+    }
+    Ok(format!("{} in the group `oncall`", oncall.join(", ")))
 }
 
 fn all_well(well: String, problems: &[String]) -> Result<String, String> {
@@ -157,9 +171,10 @@ async fn model(app: &App, name: &str, cancel: &CancellationToken) -> Result<Stri
     let run = Run {
         investigation: "command-line".parse().map_err(|error| format!("{error}"))?,
         trigger: Trigger::Question { text: "warrant check".to_owned() },
-        requester: app.requester().map_err(|fault| fault.to_string())?,
+        requester: app.requester().await.map_err(|fault| fault.to_string())?,
         role: app.role("explore").map_err(|fault| fault.to_string())?,
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

@@ -34,6 +34,14 @@ pub enum Fault {
     /// The ledger can't be read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The sequencer said no to a person.
+    #[error("{message} ({code})")]
+    Refused {
+        /// For programs, in upper case.
+        code: String,
+        /// For people.
+        message: String,
+    },
     /// Something else stood in the way.
     #[error("{0}")]
     Failed(String),
@@ -45,7 +53,7 @@ impl Fault {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Load(_) | Self::Config { .. } | Self::Usage(_) => 2,
-            Self::Database(_) | Self::Store(_) | Self::Ledger(_) | Self::Failed(_) => 1,
+            Self::Database(_) | Self::Store(_) | Self::Ledger(_) | Self::Refused { .. } | Self::Failed(_) => 1,
         }
     }
 }

@@ -50,7 +50,11 @@ fn list(dir: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn text(path: &Path) -> std::io::Result<String> {
+/// The text of a file of this kind.
+///
+/// # Errors
+/// Where it can't be read, or is too large.
+pub fn text(path: &Path) -> std::io::Result<String> {
     let size = std::fs::metadata(path)?.len();
     if size > MOST_BYTES {
         return Err(std::io::Error::other(format!("it has {size} bytes; at most {MOST_BYTES} are read")));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use warrant_kernel::domain::name::ToolName;
 use warrant_toolbox::runbook::document::Problem;
-use warrant_toolbox::runbook::lint::ToolArgs;
+use warrant_toolbox::runbook::lint::ToolForm;
 use warrant_toolbox::runbook::search::{Question, Why};
 
 use super::App;
@@ -44,8 +44,9 @@ pub fn search(app: &App, text: &str, alert: Option<&str>, limit: usize) -> Vec<V
 /// Everything wrong with the runbooks.
 #[must_use]
 pub fn lint(app: &App) -> Vec<Problem> {
-    let args = |name: &ToolName| -> Option<ToolArgs> {
-        app.bench.registry.get(name.as_str()).map(|tool| tool.about().args.clone())
+    let form = |name: &ToolName| -> Option<ToolForm> {
+        let about = app.bench.registry.get(name.as_str())?.about();
+        Some(ToolForm { args: about.args.clone(), risk: about.risk })
     };
-    app.bench.library.lint(&args)
+    app.bench.library.lint(&form)
 }

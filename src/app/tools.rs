@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::execute::AtOnce;
+use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::record::NotKept;
 use warrant_kernel::call::tool::{Clock, EvidencePage, EvidencePages, ReadError};
 use warrant_kernel::call::{Desk, carry_out};
 use warrant_kernel::domain::event::{Call, Caller};
 use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
-use warrant_kernel::domain::run::{Channel, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 
 use super::fault::Fault;
 use super::{App, SystemClock, roles};
@@ -79,9 +80,10 @@ pub async fn call(
     let run = Run {
         investigation: "command-line".parse().map_err(|error| Fault::Failed(format!("{error}")))?,
         trigger: Trigger::Question { text: format!("warrant tools call {name}") },
-        requester: app.requester()?,
+        requester: app.requester().await?,
         role: app.role(role)?,
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now.checked_sub(app.config.window).unwrap_or(now),
         opened_at: now,
@@ -102,6 +104,7 @@ pub async fn call(
         evidence: &NoEvidence,
         conduct: &AtOnce,
         recorder: &NotKept,
+        gate: Gate::ReadsOnly,
         now,
         cancel,
     };

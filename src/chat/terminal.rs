@@ -4,8 +4,22 @@
 
 pub mod text;
 
+pub mod exact;
+
 pub mod style;
+
+pub mod sheet;
 
 pub mod progress;
 
 pub mod report;
+
+pub mod pager;
+
+pub mod keyboard;
+
+pub mod answer;
+
+pub mod card;
+
+pub mod approver;

@@ -1,7 +1,8 @@
 //! One service of the shop in a process of its own. `warrant shop-part --spec FILE` runs [`serve_part`].
 //!
-//! A part listens on a free port of the loopback interface, says which on its standard output, and serves until its
-//! standard input closes, so that it never outlives the demo, however that ends.
+//! A part listens on a port of the loopback interface, says which on its standard output, and serves until its standard
+//! input closes, so that it never outlives the demo, however that ends. It reads its configuration when it starts, and again
+//! when a line `reload` comes in there, as from a deploy; a file that is merely changed changes nothing.
 
 pub mod spec;
 
@@ -27,10 +28,11 @@ mod payments;
 
 mod store;
 
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+mod watch;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use axum::routing::get;
@@ -38,18 +40,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use warrant_kernel::domain::time::rfc3339;
 
 use client::{Call, CallFailure, Client};
 use journal::{Journal, Level};
 use metrics::{Gauges, Metrics};
 use pool::{Connection, Pool};
-use settings::{Settings, SettingsError};
+use settings::{Settings, SettingsError, Values};
 use spec::{Role, Spec};
 use tls::{Keeper, TlsListener};
 
-/// How often files are looked at.
-const POLL: Duration = Duration::from_millis(100);
+/// The line on the standard input by which a part is told to read its configuration again.
+pub const RELOAD: &str = "reload";
 
 /// Flags of the hidden command that runs a part.
 #[derive(Debug, Clone, clap::Args)]
@@ -62,8 +63,8 @@ pub struct PartOptions {
 /// Why a part does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
-    /// A file is not readable.
-    #[error("reading `{file}`")]
+    /// A file is not readable, or not writable.
+    #[error("opening `{file}`")]
     Read {
         /// The file.
         file: PathBuf,
@@ -110,6 +111,8 @@ struct Part {
     spec: Spec,
     log: Journal,
     metrics: Metrics,
+    /// What its configuration said when it was last read.
+    config: Mutex<Values>,
     settings: Mutex<Settings>,
     client: Client,
     pool: Option<Arc<Pool>>,
@@ -125,19 +128,24 @@ pub async fn serve_part(options: PartOptions) -> Result<(), PartError> {
     let text = std::fs::read(&file).map_err(|source| PartError::Read { file: file.clone(), source })?;
     let spec: Spec = serde_json::from_slice(&text).map_err(|source| PartError::Spec { file, source })?;
     let service = Arc::new(Part::open(spec)?);
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(PartError::Serve)?;
+    let listener = TcpListener::bind(("127.0.0.1", service.spec.port.unwrap_or(0))).await.map_err(PartError::Serve)?;
     let port = listener.local_addr().map_err(PartError::Serve)?.port();
     let router = service.router();
     let (ended, parent_gone) = oneshot::channel();
+    let told = Arc::clone(&service);
     std::thread::spawn(move || {
         // An error of the pipe and its end mean the same: the parent is gone.
-        drop(std::io::stdin().read_to_end(&mut Vec::new()));
+        for line in BufReader::new(std::io::stdin()).lines().map_while(Result::ok) {
+            if line == RELOAD {
+                told.reload();
+            }
+        }
         // Nobody listens only where serving has ended by itself, and the process with it.
         let _ = ended.send(());
     });
     service.log.write(Level::Info, "service started", json!({ "port": port }));
     say(Listening { port }).map_err(PartError::Serve)?;
-    tokio::spawn(watch(Arc::clone(&service)));
+    tokio::spawn(watch::watch(Arc::clone(&service)));
     let served = async {
         match &service.keeper {
             None => axum::serve(listener, router).await,
@@ -158,7 +166,14 @@ fn say(listening: Listening) -> std::io::Result<()> {
 
 impl Part {
     fn open(spec: Spec) -> Result<Self, PartError> {
-        let settings = Settings::read(&spec.config, &spec.keys)?;
+        let write = |file: &PathBuf, text: &str| {
+            std::fs::write(file, text).map_err(|source| PartError::Read { file: file.clone(), source })
+        };
+        // A restart discards what was overridden.
+        write(&spec.overrides, watch::NO_OVERRIDES)?;
+        write(&spec.pid_file, &format!("{}\n", std::process::id()))?;
+        let config = settings::read(&spec.config)?;
+        let settings = Settings::of(&config, &Values::new(), &spec.keys)?;
         let log = Journal::open(&spec.log, spec.role.as_str())
             .map_err(|source| PartError::Read { file: spec.log.clone(), source })?;
         log.set_least(settings.log_level);
@@ -167,6 +182,7 @@ impl Part {
             keeper: spec.certificate.as_deref().map(Keeper::open).transpose()?,
             pool: spec.role.has_pool().then(|| Pool::new(settings.pool_size)),
             metrics: Metrics::new(),
+            config: Mutex::new(config),
             settings: Mutex::new(settings),
             log,
             spec,
@@ -221,68 +237,4 @@ impl Part {
             }
         }
     }
-
-    fn reload(&self) {
-        match Settings::read(&self.spec.config, &self.spec.keys) {
-            Ok(settings) => {
-                *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
-                if let Some(pool) = &self.pool {
-                    pool.resize(settings.pool_size);
-                }
-                self.log.write(Level::Info, "configuration reloaded", Value::Null);
-                self.log.set_least(settings.log_level);
-            }
-            Err(error) => {
-                let fields = json!({ "error": error.to_string() });
-                self.log.write(Level::Error, "configuration not readable, the one in force stays", fields);
-            }
-        }
-    }
-
-    fn reload_certificate(&self, keeper: &Keeper) {
-        match keeper.reload() {
-            Ok(()) => {
-                let fields = json!({ "not_after": rfc3339(keeper.expiry()) });
-                self.log.write(Level::Info, "certificate loaded", fields);
-            }
-            Err(error) => {
-                let fields = json!({ "error": error.to_string() });
-                self.log.write(Level::Error, "certificate not readable, the one in force stays", fields);
-            }
-        }
-    }
-}
-
-/// Reads files again when they change.
-async fn watch(part: Arc<Part>) {
-    let mut config = changed_at(&part.spec.config);
-    let mut certificate = part.keeper.as_deref().and_then(|keeper| changed_at(keeper.file()));
-    let mut ticks = tokio::time::interval(POLL);
-    let mut passed: u64 = 0;
-    loop {
-        ticks.tick().await;
-        passed += 1;
-        let now = changed_at(&part.spec.config);
-        if now != config {
-            config = now;
-            part.reload();
-        }
-        if let Some(keeper) = &part.keeper {
-            let now = changed_at(keeper.file());
-            if now != certificate {
-                certificate = now;
-                part.reload_certificate(keeper);
-            }
-        }
-        // What every log has: a complaint that comes steadily and means nothing.
-        if part.spec.role == Role::Gateway && passed.is_multiple_of(10) {
-            let message = "address lookup fell back to the default region";
-            part.log.write(Level::Warn, message, json!({ "region": "eu-west" }));
-        }
-    }
-}
-
-fn changed_at(file: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = std::fs::metadata(file).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::Report;
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 use warrant_kernel::domain::time::rfc3339;
 
 use super::fault::{Fault, Source};
@@ -126,6 +126,7 @@ async fn investigate(
         since: Some(rfc3339(outside.since)),
         role: "general-purpose".to_owned(),
         channel: Channel::Demo,
+        writes: Writes::Off,
     };
     ask(&app, question, watcher, cancel.clone()).await
 }

@@ -16,6 +16,8 @@ mod processor;
 
 mod report;
 
+mod staff;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,16 +32,18 @@ use crate::demo::part::spec::Role;
 use crate::demo::plan::{Change, Commit, DecoyTime, Plan};
 use crate::demo::repository::{Repository, RepositoryError};
 
-use catalog::{Git, Places};
+use catalog::{Git, Places, Restarting};
 use child::Part;
 use customers::Customers;
 use files::{make_dir, replace, write};
 use furnish::{base, furnish, spec};
 use processor::Processor;
+use staff::{Parts, Staff};
 
 pub use catalog::DescribeError;
 pub use customers::Tally;
 pub use report::{Injected, InjectedDecoy, Observed, Symptom, Trigger};
+pub use staff::{RestartError, RestartOptions, ask_for_restart};
 
 /// The quota of the store's data directory.
 const QUOTA_BYTES: u64 = 16 * 1024 * 1024;
@@ -106,6 +110,17 @@ pub enum ShopError {
     /// The card processor could not listen.
     #[error("starting the card processor")]
     Processor(#[source] std::io::Error),
+    /// Nobody could be put there who restarts services.
+    #[error("listening on the socket of the shop")]
+    Staff(#[source] std::io::Error),
+    /// A service could not be told to read its configuration again.
+    #[error("telling {role} to read its configuration again")]
+    Reload {
+        /// The service.
+        role: Role,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The customers' HTTP client could not be set up.
     #[error("sending customers to the shop")]
     Customers(#[source] reqwest::Error),
@@ -134,7 +149,8 @@ pub struct Shop {
     certificate: PathBuf,
     authority: Authority,
     repository: Option<Repository>,
-    parts: Vec<Part>,
+    parts: Parts,
+    staff: Staff,
     processor: Processor,
     customers: Customers,
     began: (Instant, Timestamp),
@@ -153,11 +169,12 @@ impl Shop {
         let plan = Plan::new(options.seed, options.fault).ok_or(ShopError::NoPlan)?;
         let at = |name: &str| options.dir.join(name);
         let (logs, config, private) = (at("logs"), at("config"), at("private"));
+        let (overrides, run) = (at("overrides"), at("run"));
         let (data, tls) = (at("data"), private.join("tls"));
         for role in Role::ALL {
             make_dir(&logs.join(role.as_str()))?;
         }
-        for dir in [&config, &data, &tls] {
+        for dir in [&config, &data, &tls, &overrides, &run] {
             make_dir(dir)?;
         }
         let mut notes = Vec::new();
@@ -172,14 +189,18 @@ impl Shop {
         let git = if repository.is_some() { Git::Present } else { Git::Missing };
         let files = plan.files.iter().map(|file| (file.role, file.path.clone())).collect();
         let nowhere = at("offline");
-        let mut places = Places { logs, config, ca_file, nowhere, ports: BTreeMap::new(), files, git };
+        let restart = Restarting { exe: options.exe.clone(), socket: at("shop.sock") };
+        let mut places =
+            Places { logs, config, overrides, run, restart, ca_file, nowhere, ports: BTreeMap::new(), files, git };
         let mut parts = Vec::new();
         for role in Role::ALL.into_iter().rev() {
             let Some(spec) = spec(role, &plan, &places, &processor.url(), &data, &certificate) else { continue };
             let part = Part::start(&options.exe, &private, &spec).await?;
-            places.ports.insert(role, part.port());
+            places.ports.extend(part.port().map(|port| (role, port)));
             parts.push(part);
         }
+        let parts = Parts::new(parts.into());
+        let staff = Staff::start(&places.restart.socket, &options.exe, &private, &parts).map_err(ShopError::Staff)?;
         let gateway = base(&places, Role::Gateway).unwrap_or_default();
         let customers = Customers::start(gateway, FIRST_ORDER).await.map_err(ShopError::Customers)?;
         let customers = customers.ok_or(ShopError::NoOrder)?;
@@ -197,6 +218,7 @@ impl Shop {
             authority,
             repository,
             parts,
+            staff,
             processor,
             customers,
             began: (Instant::now(), Timestamp::now()),
@@ -288,7 +310,9 @@ impl Shop {
     /// Sends the customers away and ends the child processes.
     pub async fn stop(self) {
         drop(self.customers);
-        for part in self.parts.into_iter().rev() {
+        drop(self.staff);
+        let parts = std::mem::take(&mut *self.parts.lock().await);
+        for part in parts.into_iter().rev() {
             part.stop().await;
         }
     }
@@ -342,6 +366,10 @@ impl Shop {
 
     async fn make(&self, change: &Change) -> Result<(), ShopError> {
         replace(&self.private, &self.places.config.join(&change.file), change.text.as_bytes())?;
+        let role = change.role;
+        for part in self.parts.lock().await.iter_mut().filter(|part| part.role() == role) {
+            part.reload().await.map_err(|source| ShopError::Reload { role, source })?;
+        }
         match (&self.repository, change.commit) {
             (Some(repository), Commit::Made) => {
                 Ok(repository.commit(&[&change.file], change.author, &change.message, Timestamp::now()).await?)

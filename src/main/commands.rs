@@ -8,17 +8,18 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use warrant::app::ask::{Ended, Kept, Question, ask};
 use warrant::app::fault::{Fault, counted};
-use warrant::app::{App, begin_log, check, investigations, policy, print, runbooks, tools};
+use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::demo::part::serve_part;
 use warrant::demo::run::{Demo, Options};
+use warrant::demo::shop::ask_for_restart;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report};
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 use crate::audit;
-use crate::flags::{
-    AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, PolicyCommand, RunbooksCommand, ToolsCommand,
-};
+use crate::policy;
+
+use crate::flags::{AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
 
 /// Inconclusive.
 const INCONCLUSIVE: u8 = 3;
@@ -47,10 +48,14 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
         Command::Tools(command) => tools_command(&open(None)?, command).await,
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
         Command::Investigations(command) => investigations_command(&open(None)?, command).await,
-        Command::Policy(command) => policy_command(&open(None)?, command),
+        Command::Policy(command) => policy::run(&open(None)?, command).await,
         Command::Audit(command) => audit::run(|| open(None), command).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
+            Ok(0)
+        }
+        Command::ShopRestart(options) => {
+            ask_for_restart(options).await.map_err(|error| Fault::Failed(with_source(&error)))?;
             Ok(0)
         }
         Command::ShopPart(options) => {
@@ -58,6 +63,10 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
             Ok(0)
         }
     }
+}
+
+fn with_source(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
 /// A token that the first Ctrl-C fires; the second ends the process at once.
@@ -82,6 +91,7 @@ async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
         since: flags.since,
         role: flags.role,
         channel: Channel::Terminal,
+        writes: if flags.allow_writes { Writes::Allowed } else { Writes::Off },
     };
     let (id, ended) = ask(app, question, print::watcher(flags.json.form()), on_interrupt()).await?;
     Ok(told(&id, ended, flags.json))
@@ -275,48 +285,4 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
         }
     }
     Ok(0)
-}
-
-fn policy_command(app: &App, command: PolicyCommand) -> Result<u8, Fault> {
-    match command {
-        PolicyCommand::Check(json) => {
-            let checked = policy::check(app)?;
-            if json.json {
-                print::json(&checked);
-            } else {
-                for line in &checked.problems {
-                    print::line(line);
-                }
-                let cases = counted(checked.cases, "case");
-                print::line(&format!("policies: {}; {cases}, {} to mend.", checked.policies, checked.problems.len()));
-            }
-            Ok(u8::from(!checked.problems.is_empty()))
-        }
-        PolicyCommand::Explain { tool, args, role, person, groups, json } => {
-            let asked = policy::Asked { tool, arguments: args, role, person, groups };
-            let (target, explained) = policy::explain(app, &asked)?;
-            let ruling = &explained.ruling;
-            if json.json {
-                let policies = explained
-                    .policies
-                    .iter()
-                    .map(|it| serde_json::json!({ "id": it.id, "file": it.file, "line": it.line, "text": it.text }));
-                print::json(&serde_json::json!({
-                    "action": ruling.action, "reason": ruling.reason, "policy_ids": ruling.policy_ids, "target": target,
-                    "policies": policies.collect::<Vec<_>>(), "errors": explained.errors,
-                    "request": explained.request, "entities": explained.entities,
-                }));
-            } else {
-                print::foreign(&format!("{:?}: {}", ruling.action, ruling.reason));
-                print::foreign(&format!("target: {} {}", target.kind.as_str(), target.name));
-                for it in &explained.policies {
-                    print::foreign(&format!("\n{}:{}  {}\n{}", it.file, it.line, it.id, it.text));
-                }
-                for error in &explained.errors {
-                    print::foreign(error);
-                }
-            }
-            Ok(0)
-        }
-    }
 }

@@ -7,8 +7,10 @@ use clap_complete::Shell;
 use warrant::app::print::Form;
 use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
+use warrant::demo::shop::RestartOptions;
 
 use crate::audit::AuditCommand;
+use crate::policy::PolicyCommand;
 
 /// Investigates incidents. Reads are fast. Writes need a warrant.
 #[derive(Debug, Parser)]
@@ -79,6 +81,9 @@ Examples:
     /// Runs one service of the demo's shop.
     #[command(hide = true)]
     ShopPart(PartOptions),
+    /// Restarts one service of the demo's shop.
+    #[command(hide = true)]
+    ShopRestart(RestartOptions),
 }
 
 /// How to print.
@@ -110,6 +115,9 @@ pub struct AskFlags {
     /// What may be seen: `explore` (search and query tools only), `general-purpose`, or a role of the config.
     #[arg(long, default_value = "general-purpose")]
     pub role: String,
+    /// Let it ask for changes, if the config does not: each needs the approval that policy asks for.
+    #[arg(long)]
+    pub allow_writes: bool,
     /// Ask only this `[models.NAME]`, or the built-in `runbook`. [default: those of the config, in order]
     #[arg(long)]
     pub model: Option<String>,
@@ -222,36 +230,6 @@ pub enum InvestigationsCommand {
     Replay {
         /// Its id, or the first or last characters of it.
         id: String,
-        #[command(flatten)]
-        json: Json,
-    },
-}
-
-/// `warrant policy`.
-#[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
-    /// Load all policies strictly and run their tests.
-    Check(Json),
-    /// Say what policy would decide on a call, and which policies decide it.
-    #[command(after_help = "\
-Example:
-  warrant policy explain read_file --args '{\"path\": \"etc/app.toml\"}' \\
-    --person alice --group oncall")]
-    Explain {
-        /// The tool.
-        tool: String,
-        /// Its arguments as a JSON object.
-        #[arg(long, default_value = "{}", value_name = "JSON")]
-        args: String,
-        /// The role that would call it.
-        #[arg(long, default_value = "general-purpose")]
-        role: String,
-        /// The person on whose behalf; you, where none is named.
-        #[arg(long)]
-        person: Option<String>,
-        /// A group that the person is in. May be repeated.
-        #[arg(long = "group", requires = "person")]
-        groups: Vec<String>,
         #[command(flatten)]
         json: Json,
     },

@@ -1,8 +1,8 @@
 //! The built-in model: it follows runbooks. No key, no network, and the same answer for the same evidence.
 //!
 //! It looks at every service that the one in question depends on, ranks runbooks by what it sees, has their checks
-//! carried out, and reports what held. What it may conclude is what any model may: code checks its report like any
-//! other. Everything is decided anew in each turn from [`Request::seen`], so there is nothing to lose.
+//! carried out, proposes the remedy's writes where it is offered tools for them, and reports what held. What it may
+//! conclude is what any model may: code checks its report like any other. Everything is decided anew in each turn from [`Request::seen`], so there is nothing to lose.
 
 mod scene;
 
@@ -11,6 +11,10 @@ mod checks;
 mod choose;
 
 mod cause;
+
+mod remedy;
+
+mod looks;
 
 mod draft;
 
@@ -24,6 +28,7 @@ use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 
 use crate::agent::model::{Answer, Model, ModelCall, ModelError, Request, Stop, Usage};
+use crate::agent::remedies::calls::Wanted;
 use crate::agent::step::REPORT;
 use scene::Scene;
 
@@ -37,13 +42,6 @@ pub const NAME: &str = "runbook";
 pub struct RunbookModel {
     catalog: Arc<Catalog>,
     library: Arc<Library>,
-}
-
-/// A call that it wants, before it has an id.
-#[derive(Debug, Clone, PartialEq)]
-struct Wanted {
-    tool: String,
-    args: Value,
 }
 
 impl RunbookModel {
@@ -85,7 +83,18 @@ impl RunbookModel {
             }
             candidates.extend(trail);
         }
-        let draft = draft::write(&scene, &candidates);
+        let (held, failed) = cause::weigh(&scene, &candidates);
+        let best = held.first().filter(|best| best.explains());
+        let course = match best.map(|best| remedy::next(&scene, best, request.tools)) {
+            Some(remedy::Next::Calls(text, calls)) => return (text, calls),
+            Some(remedy::Next::Report(course)) => course,
+            None => remedy::Course::default(),
+        };
+        let counts = open(draft::counts(&scene, &course));
+        if !counts.is_empty() {
+            return ("Counting errors since then.".to_owned(), counts);
+        }
+        let draft = draft::write(&scene, &held, &failed, &course);
         let args = serde_json::to_value(&draft).unwrap_or(Value::Null);
         (String::new(), vec![Wanted { tool: REPORT.to_owned(), args }])
     }

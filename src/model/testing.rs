@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::name::InvestigationId;
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 use crate::agent::model::{Answer, Message, Model, ModelError, Request, Stop, Usage};
 
@@ -20,6 +20,7 @@ pub(super) fn run() -> Run {
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

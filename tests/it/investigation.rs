@@ -46,7 +46,7 @@ use warrant_kernel::domain::event::{Answered, Body, Event};
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::result::ToolResult;
-use warrant_kernel::domain::run::{Channel, Trigger};
+use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 use crate::model_server::ModelServer;
 use crate::model_server::script::{Call, Pick, Rules, Script, Shape, Turn};
@@ -168,6 +168,7 @@ models = {order:?}
             since: Some(at(self.since)),
             role: "general-purpose".to_owned(),
             channel: Channel::Terminal,
+            writes: Writes::Off,
         }
     }
 

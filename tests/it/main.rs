@@ -34,4 +34,6 @@ mod docs;
 
 mod roles;
 
+mod policies;
+
 mod prompt;

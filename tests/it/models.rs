@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use warrant::agent::model::{Answer, CallAnswer, Message, Model, ModelError, Request, ToolSpec};
 use warrant::model::config::{ModelConfig, build};
 use warrant_kernel::domain::name::InvestigationId;
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 use crate::model_server::ModelServer;
 use crate::model_server::script::{Pick, Rules, Script, Shape, Turn};
@@ -74,6 +74,7 @@ impl Talk {
             requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
             role: "explore".parse().unwrap(),
             channel: Channel::Terminal,
+            writes: Writes::Off,
             service: None,
             since: now,
             opened_at: now,

@@ -15,7 +15,7 @@ fn warrant(config: &str, arguments: &[&str]) -> Output {
 
 fn run(config: &Path, arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_warrant");
-    Command::new(program).arg("--config").arg(config).args(arguments).env("USER", "ann").output().unwrap()
+    Command::new(program).arg("--config").arg(config).args(arguments).output().unwrap()
 }
 
 const TRIAGE: &str = "[roles.triage]\ntools = [\"search_files\"]\n";

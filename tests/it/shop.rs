@@ -121,7 +121,7 @@ async fn a_cut_pool_is_noticed_by_customers_and_leaves_its_marks() {
     let injected = serde_json::to_value(run.shop.injected()).unwrap();
     let service = injected["service"].as_str().unwrap().to_owned();
     let key = injected["key"].as_str().unwrap();
-    let root = run.catalog.sources().workspaces.values().next().unwrap().dir.clone();
+    let root = run.catalog.sources().workspaces[&"shop".parse().unwrap()].dir.clone();
     let file = injected["file"].as_str().unwrap();
     assert!(line_of(&root, file, injected["line"].as_u64().unwrap()).contains(key), "{injected}");
     assert_eq!(run.service(&service).files.first().unwrap().path, file);
@@ -200,7 +200,8 @@ async fn a_shop_that_is_well_has_nothing_to_complain_of() {
     run.shop.take_down(Source::Changes);
     let down = catalog(&run.shop.config_toml().unwrap());
     assert!(down.sources().logs.values().all(|logs| !logs.dir.exists()));
-    assert!(down.sources().repositories.values().chain(down.sources().workspaces.values()).all(|at| !at.dir.exists()));
+    assert!(down.sources().repositories.values().all(|at| !at.dir.exists()));
+    assert!(!down.sources().workspaces[&"shop".parse().unwrap()].dir.exists());
     let url = down.service(&"store".parse().unwrap()).unwrap().metrics_url.clone().unwrap();
     assert!(reqwest::get(url).await.is_err());
     run.finish().await;

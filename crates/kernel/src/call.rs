@@ -18,6 +18,10 @@
 
 pub mod tool;
 
+pub mod write;
+
+mod case;
+
 pub mod definition;
 
 pub mod arguments;
@@ -53,6 +57,7 @@ use crate::policy::Policy;
 use crate::redact::Redactor;
 
 use execute::{Conduct, Raw};
+use gate::Gate;
 use record::Recorder;
 use refusal::Refusal;
 use registry::Registry;
@@ -77,6 +82,8 @@ pub struct Desk<'a> {
     pub conduct: &'a dyn Conduct,
     /// Where decisions and results are kept.
     pub recorder: &'a dyn Recorder,
+    /// Whether writes can be asked for.
+    pub gate: Gate<'a>,
     /// The time of the call; no stage has another clock.
     pub now: Timestamp,
     /// Fires when the work must end.
@@ -95,6 +102,6 @@ async fn attempt(desk: Desk<'_>, call: &Call) -> Result<Raw, Refusal> {
     let planned = plan::plan(desk, call)?;
     let checked = schema::check(desk, planned)?;
     let ruling = ruling::rule(desk, checked).await;
-    let cleared = gate::clear(ruling)?;
+    let cleared = gate::clear(desk, ruling).await?;
     Ok(execute::run(desk, cleared).await)
 }

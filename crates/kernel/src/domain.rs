@@ -10,6 +10,10 @@ pub mod hex;
 
 pub mod digest;
 
+pub mod visible;
+
+pub mod in_force;
+
 pub mod tool;
 
 pub mod target;
@@ -17,6 +21,8 @@ pub mod target;
 pub mod run;
 
 pub mod decision;
+
+pub mod plan;
 
 pub mod result;
 

@@ -12,7 +12,6 @@
 //! | 1 | [`redact`] | finds and masks secrets |
 //! | 1 | [`policy`] | asks Cedar who may do what |
 //! | 1 | [`db`] | the SQLite pools and migrations |
-//! | 2 | [`ledger`] | the permanent record of writes |
 //! | 2 | [`store`] | events and blobs of an investigation |
 //! | 3 | [`call`] | one tool call, in seven stages |
 
@@ -26,8 +25,8 @@ pub mod policy;
 
 pub mod db;
 
-pub mod ledger;
-
 pub mod store;
+
+pub mod ledger;
 
 pub mod call;

@@ -1,7 +1,8 @@
-//! Who may read what: Cedar policies over a schema made from the tool definitions.
+//! Who may read, write and approve what: Cedar policies over a schema made from the tool definitions.
 //!
-//! The answer is "no" unless a policy says yes, and any policy that can't be evaluated makes it "no" too. Pure: the same
-//! question has the same answer, whenever it is asked.
+//! Of a call up to three things are asked: is it permitted, does the medium tier suffice, does the low one. Of a person one:
+//! may they do this. Each answer is "no" unless a policy says yes, and any policy that can't be evaluated makes the whole
+//! "no". Pure: the same question has the same answer, whenever it is asked.
 
 mod schema;
 
@@ -9,7 +10,11 @@ mod load;
 
 mod entities;
 
+mod request;
+
 mod decide;
+
+pub mod standing;
 
 pub mod cases;
 
@@ -21,11 +26,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::domain::decision::Action;
+use crate::domain::decision::{Action, Tier};
+use crate::domain::in_force::InForce;
 use crate::domain::name::RoleName;
 use crate::domain::run::Run;
 use crate::domain::target::Target;
 use crate::domain::tool::ToolDefinition;
+
+use standing::{Quorum, StandingQuestion};
 
 /// The id that stands where no policy decided.
 pub const DEFAULT_DENY: &str = "default-deny";
@@ -84,8 +92,11 @@ pub struct Ruling {
     pub action: Action,
     /// Why, for people: one sentence.
     pub reason: String,
-    /// Ids of the policies that decided, sorted; [`DEFAULT_DENY`] where none did.
+    /// Ids of all policies that decided, sorted; [`DEFAULT_DENY`] where none did.
     pub policy_ids: Vec<String>,
+    /// Ids of those among them that set the tier, sorted. None for a read, for a denial, and where nothing says that less
+    /// than high suffices.
+    pub tier_ids: Vec<String>,
     /// What it rests on.
     pub basis: Basis,
 }
@@ -105,11 +116,24 @@ pub struct PolicySource {
     pub reason: Option<String>,
 }
 
+/// The answer to one of the questions that a ruling is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// What was asked: the action as policies name it.
+    pub question: String,
+    /// Whether policies said yes.
+    pub yes: bool,
+    /// The policies that said it; none where none did.
+    pub policy_ids: Vec<String>,
+}
+
 /// A ruling with all it was made from, for people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The answer.
     pub ruling: Ruling,
+    /// What was asked and answered, in this order.
+    pub answers: Vec<Answered>,
     /// The policies that decided or could not be evaluated.
     pub policies: Vec<PolicySource>,
     /// What failed while evaluating, one text each.
@@ -128,6 +152,7 @@ pub struct Policy {
     set: cedar_policy::PolicySet,
     sources: BTreeMap<String, PolicySource>,
     authorizer: cedar_policy::Authorizer,
+    in_force: InForce,
 }
 
 impl Policy {
@@ -153,6 +178,33 @@ impl Policy {
     #[must_use]
     pub fn explain(&self, question: &Question<'_>) -> Explanation {
         decide::decide(self, question).explain(self)
+    }
+
+    /// Decides whether a person may do something about writes: [`Action::Allow`] or [`Action::Deny`].
+    #[must_use]
+    pub fn may(&self, question: &StandingQuestion<'_>) -> Ruling {
+        decide::may(self, question).ruling
+    }
+
+    /// As [`Self::may`], with all that the answer was made from.
+    #[must_use]
+    pub fn explain_standing(&self, question: &StandingQuestion<'_>) -> Explanation {
+        decide::may(self, question).explain(self)
+    }
+
+    /// How many persons must approve a write at the tier that the gate asks for: two, unless a policy says that one
+    /// suffices.
+    ///
+    /// # Errors
+    /// Where it could not be evaluated: the ruling by which the write is refused.
+    pub fn quorum(&self, question: &Question<'_>, tier: Tier) -> Result<Quorum, Ruling> {
+        decide::quorum(self, question, tier)
+    }
+
+    /// The texts in force and their digest.
+    #[must_use]
+    pub fn in_force(&self) -> &InForce {
+        &self.in_force
     }
 
     /// All policies in force, by id.

@@ -5,6 +5,8 @@
 
 pub mod source;
 
+pub mod restart;
+
 pub mod service;
 
 use std::collections::BTreeMap;

@@ -8,6 +8,8 @@ pub mod sources;
 
 pub mod read;
 
+pub mod write;
+
 use warrant_kernel::call::tool::Services;
 use warrant_kernel::domain::name::ServiceName;
 

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::{EvidenceId, ServiceName};
 use warrant_kernel::domain::output::{Output, Rows};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::catalog::service::Service;
 use warrant_toolbox::catalog::source::Sources;
@@ -75,6 +75,7 @@ async fn read(tool: &dyn ReadTool, args: Value) -> Result<Output, ReadError> {
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

@@ -1,7 +1,7 @@
 //! What an investigation is doing, line by line, while it does it.
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use unicode_width::UnicodeWidthStr;
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call, Caller, Event};
@@ -23,20 +23,87 @@ struct Out<W> {
     stream: W,
     /// Whether the cursor stands behind a piece of the model's text.
     within_text: bool,
+    /// What waits for a person to have read and answered something else.
+    held: Option<String>,
+}
+
+impl<W: Write> Out<W> {
+    fn put(&mut self, text: &str) {
+        match &mut self.held {
+            // Progress is worth no more than this; the trace has all of it.
+            Some(held) if held.len() < HELD_BYTES => held.push_str(text),
+            Some(_) => {}
+            None => self.put_now(text),
+        }
+    }
+
+    fn put_now(&mut self, text: &str) {
+        // A closed terminal is no reason to end an investigation.
+        let _unseen = self.stream.write_all(text.as_bytes()).and_then(|()| self.stream.flush());
+    }
+}
+
+/// Progress that waits, at most.
+const HELD_BYTES: usize = 64 << 10;
+
+/// The terminal while a person is asked something: progress waits, so that it garbles neither question nor answer. It goes
+/// on when this is dropped.
+pub struct Held<'a, W: Write + Send>(&'a Progress<W>);
+
+impl<W: Write + Send> Held<'_, W> {
+    /// Shows a text that is fit to be shown.
+    pub fn show(&self, text: &str) {
+        self.0.out().put_now(text);
+    }
+
+    /// The terminal's colours.
+    #[must_use]
+    pub fn paint(&self) -> Paint {
+        self.0.paint
+    }
+
+    /// The terminal's columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.0.columns
+    }
+}
+
+impl<W: Write + Send> Drop for Held<'_, W> {
+    fn drop(&mut self) {
+        let mut out = self.0.out();
+        if let Some(held) = out.held.take() {
+            out.put_now(&held);
+        }
+    }
 }
 
 impl<W: Write + Send> Progress<W> {
     /// Progress in so many columns.
     pub fn new(stream: W, paint: Paint, columns: usize) -> Self {
-        Self { out: Mutex::new(Out { stream, within_text: false }), paint, columns }
+        Self { out: Mutex::new(Out { stream, within_text: false, held: None }), paint, columns }
+    }
+
+    /// Lets progress wait, and begins a line.
+    pub fn hold(&self) -> Held<'_, W> {
+        let mut out = self.out();
+        if std::mem::take(&mut out.within_text) {
+            out.put("\n");
+        }
+        out.held.get_or_insert_default();
+        drop(out);
+        Held(self)
+    }
+
+    fn out(&self) -> MutexGuard<'_, Out<W>> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn line(&self, role: Role, text: &str) {
-        let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut out = self.out();
         let gap = if std::mem::take(&mut out.within_text) { "\n" } else { "" };
         let shown = one_line(&visible(text), self.columns);
-        // A closed terminal is no reason to end an investigation.
-        let _unseen = writeln!(out.stream, "{gap}{}", self.paint.paint(role, &shown));
+        out.put(&format!("{gap}{}\n", self.paint.paint(role, &shown)));
     }
 
     fn answered(&self, call: &Call, result: &ToolResult) {
@@ -97,7 +164,10 @@ impl<W: Write + Send> Watcher for Progress<W> {
                     self.line(Role::Faint, "the opening sweep");
                 }
             }
-            Body::Answered(Answered::Read { result }) => {
+            Body::Asked(Asked::Write { call }) => {
+                self.line(Role::Careful, &format!("  proposing {} {}", call.tool, arguments(call)));
+            }
+            Body::Answered(Answered::Read { result } | Answered::Write { result, .. }) => {
                 if let Some(known) = state.calls.iter().find(|known| known.call.id == result.call_id) {
                     self.answered(&known.call, result);
                 }
@@ -107,14 +177,16 @@ impl<W: Write + Send> Watcher for Progress<W> {
                 self.line(Role::Faint, "the report went back: not all of its claims stood up");
             }
             Body::Answered(Answered::Model { .. }) | Body::Decided { .. } | Body::Reported { .. } => {}
-            Body::Steered { text } | Body::Budget { text, .. } => self.line(Role::Careful, text),
+            Body::Settled { text, .. } | Body::Steered { text } | Body::Budget { text, .. } => {
+                self.line(Role::Careful, text)
+            }
             Body::Interrupted => self.line(Role::Careful, "interrupted"),
         }
     }
 
     fn delta(&self, text: &str) {
-        let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut out = self.out();
         out.within_text = !text.ends_with('\n');
-        let _unseen = write!(out.stream, "{}", visible(text)).and_then(|()| out.stream.flush());
+        out.put(&visible(text));
     }
 }

@@ -1,5 +1,7 @@
 //! A report as a person reads it in a terminal: the answer first, then what it rests on.
 
+mod writes;
+
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::report::{Finding, FindingKind, Outcome, Report};
 
@@ -21,6 +23,7 @@ pub fn render(report: &Report, paint: Paint, columns: usize) -> String {
             .iter()
             .map(|moment| format!("{}  {}{}", clock(&moment.at), moment.what, cites(&moment.evidence))),
     );
+    writes::section(&mut page, &report.writes);
     page.list("Next steps", report.next_steps.iter().cloned());
     page.list("Could not see", report.not_seen.iter().cloned());
     page.list(
@@ -55,6 +58,15 @@ impl Page {
         for (index, line) in wrap(&visible(text), self.columns.saturating_sub(indent)).into_iter().enumerate() {
             let prefix = if index == 0 { first.to_owned() } else { " ".repeat(indent) };
             self.line(&format!("{prefix}{line}"));
+        }
+    }
+
+    /// Wraps beside a word that is painted already and takes so many columns.
+    fn marked(&mut self, word: &str, width: usize, text: &str) {
+        let indent = width + 4;
+        for (index, line) in wrap(&visible(text), self.columns.saturating_sub(indent)).into_iter().enumerate() {
+            let margin = if index == 0 { format!("  {word}  ") } else { " ".repeat(indent) };
+            self.line(&format!("{margin}{line}"));
         }
     }
 

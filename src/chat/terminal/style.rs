@@ -26,6 +26,10 @@ pub enum Role {
     Careful,
     /// Something in the background.
     Faint,
+    /// A line that comes.
+    Added,
+    /// A line that goes.
+    Removed,
 }
 
 impl Paint {
@@ -46,6 +50,8 @@ impl Paint {
             Role::Bad => AnsiColor::Red.on_default().bold(),
             Role::Careful => AnsiColor::Yellow.on_default(),
             Role::Faint => Style::new().dimmed(),
+            Role::Added => AnsiColor::Green.on_default(),
+            Role::Removed => AnsiColor::Red.on_default(),
         };
         match self {
             Self::Plain => text.to_owned(),

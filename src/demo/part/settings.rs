@@ -1,4 +1,5 @@
-//! Reads a service's configuration file into the settings it obeys: any of the three formats, as dotted paths.
+//! Reads a service's configuration file into the settings it obeys: any of the three formats, as dotted paths. What its
+//! file of overrides says goes before.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,20 +43,32 @@ pub enum SettingsError {
     Setting(String),
 }
 
+/// The values of a file by their dotted paths.
+pub type Values = BTreeMap<String, Value>;
+
+/// Reads a file of settings.
+///
+/// # Errors
+/// [`SettingsError`] where it is not readable or not well-formed.
+pub fn read(file: &Path) -> Result<Values, SettingsError> {
+    let text =
+        std::fs::read_to_string(file).map_err(|source| SettingsError::Read { file: file.to_path_buf(), source })?;
+    let format = match file.extension().and_then(|ending| ending.to_str()) {
+        Some("yaml") => Format::Yaml,
+        Some("json") => Format::Json,
+        Some(_) | None => Format::Toml,
+    };
+    flatten(&text, format)
+}
+
 impl Settings {
-    /// Reads the file.
+    /// The settings that a configuration and what goes before it come to.
     ///
     /// # Errors
-    /// [`SettingsError`] where it is not readable, not well-formed or lacks a setting.
-    pub fn read(file: &Path, keys: &Keys) -> Result<Self, SettingsError> {
-        let text =
-            std::fs::read_to_string(file).map_err(|source| SettingsError::Read { file: file.to_path_buf(), source })?;
-        let format = match file.extension().and_then(|ending| ending.to_str()) {
-            Some("yaml") => Format::Yaml,
-            Some("json") => Format::Json,
-            Some(_) | None => Format::Toml,
-        };
-        let values = flatten(&text, format)?;
+    /// [`SettingsError::Setting`] where one is missing.
+    pub fn of(config: &Values, overrides: &Values, keys: &Keys) -> Result<Self, SettingsError> {
+        let mut values = config.clone();
+        values.extend(overrides.iter().map(|(key, value)| (key.clone(), value.clone())));
         let number = |path: &Option<String>| match path {
             None => Ok(0),
             Some(path) => values.get(path).and_then(Value::as_u64).ok_or_else(|| SettingsError::Setting(path.clone())),
@@ -74,7 +87,7 @@ impl Settings {
 ///
 /// # Errors
 /// [`SettingsError::Form`] where the text is not well-formed.
-pub fn flatten(text: &str, format: Format) -> Result<BTreeMap<String, Value>, SettingsError> {
+pub fn flatten(text: &str, format: Format) -> Result<Values, SettingsError> {
     let mut values = BTreeMap::new();
     match format {
         Format::Toml => {
@@ -90,7 +103,7 @@ pub fn flatten(text: &str, format: Format) -> Result<BTreeMap<String, Value>, Se
     Ok(values)
 }
 
-fn walk(at: &str, value: Value, into: &mut BTreeMap<String, Value>) {
+fn walk(at: &str, value: Value, into: &mut Values) {
     match value {
         Value::Object(fields) => {
             for (key, inner) in fields {
@@ -106,7 +119,7 @@ fn walk(at: &str, value: Value, into: &mut BTreeMap<String, Value>) {
 
 /// The part of YAML that configuration files of services are written in: keys with a number or a text, at the top or one
 /// level down, and comments.
-fn yaml(text: &str, into: &mut BTreeMap<String, Value>) -> Result<(), SettingsError> {
+fn yaml(text: &str, into: &mut Values) -> Result<(), SettingsError> {
     let mut section = "";
     for (index, line) in text.lines().enumerate() {
         let bare = line.trim();
@@ -132,7 +145,8 @@ fn yaml(text: &str, into: &mut BTreeMap<String, Value>) -> Result<(), SettingsEr
 mod tests {
     use crate::demo::document::Format;
 
-    use super::flatten;
+    use super::{Settings, flatten};
+    use crate::demo::part::spec::Keys;
 
     #[test]
     fn one_setting_reads_the_same_in_every_format_and_layout() {
@@ -147,6 +161,20 @@ mod tests {
         for (format, text) in texts {
             assert_eq!(flatten(text, format).unwrap().get("pool.max"), Some(&20.into()), "{text}");
         }
+    }
+
+    #[test]
+    fn an_override_goes_before_the_configuration() {
+        let keys = Keys {
+            log_level: "log".to_owned(),
+            request_timeout_ms: None,
+            pool_size: Some("pool.max".to_owned()),
+            acquire_timeout_ms: None,
+        };
+        let config = flatten("log = \"info\"\n[pool]\nmax = 1\n", Format::Toml).unwrap();
+        let overrides = flatten("pool.max = 20\n", Format::Toml).unwrap();
+        let size = |overrides| Settings::of(&config, overrides, &keys).unwrap().pool_size;
+        assert_eq!((size(&overrides), size(&flatten("# none\n", Format::Toml).unwrap())), (20, 1));
     }
 
     #[test]

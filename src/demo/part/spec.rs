@@ -97,6 +97,12 @@ pub struct Spec {
     pub config: PathBuf,
     /// The settings in it.
     pub keys: Keys,
+    /// Its file of overrides, read while it runs and emptied when it starts.
+    pub overrides: PathBuf,
+    /// Where it writes its process id.
+    pub pid_file: PathBuf,
+    /// The port that it had before; any that is free where it had none.
+    pub port: Option<u16>,
     /// Its log file.
     pub log: PathBuf,
     /// What it calls.

@@ -6,17 +6,26 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use warrant_kernel::domain::name::{Environment, NameError, ServiceName, SourceName};
+use warrant_toolbox::catalog::restart::Restart;
 use warrant_toolbox::catalog::service::{LogFiles, RepoPaths, Service, WorkspaceFiles};
 use warrant_toolbox::catalog::source::DirSource;
 
 use crate::demo::fault::Source;
 use crate::demo::part::spec::Role;
 
+/// The workspace of the files of overrides.
+const OVERRIDES: &str = "overrides";
+
 /// Where the shop lies.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     pub(super) logs: PathBuf,
     pub(super) config: PathBuf,
+    /// The files of overrides.
+    pub(super) overrides: PathBuf,
+    /// Where services write their process ids.
+    pub(super) run: PathBuf,
+    pub(super) restart: Restarting,
     pub(super) ca_file: PathBuf,
     /// A directory that is not there, for sources that are taken down.
     pub(super) nowhere: PathBuf,
@@ -24,6 +33,15 @@ pub(super) struct Places {
     /// The configuration file of each service, in the repository.
     pub(super) files: BTreeMap<Role, String>,
     pub(super) git: Git,
+}
+
+/// How services are restarted.
+#[derive(Debug, Clone)]
+pub(super) struct Restarting {
+    /// This program.
+    pub(super) exe: PathBuf,
+    /// Where the shop listens.
+    pub(super) socket: PathBuf,
 }
 
 /// Whether changes are committed.
@@ -60,6 +78,27 @@ pub(super) fn scheme(role: Role) -> &'static str {
     }
 }
 
+/// The file of overrides of a service, beneath their directory.
+pub(super) fn overrides(role: Role) -> String {
+    format!("{role}.toml")
+}
+
+/// The file with the process id of a service.
+pub(super) fn pid_file(run: &Path, role: Role) -> PathBuf {
+    run.join(format!("{role}.pid"))
+}
+
+fn restart_command(restart: &Restarting, role: Role) -> Vec<String> {
+    let words = [
+        restart.exe.display().to_string(),
+        "shop-restart".to_owned(),
+        "--socket".to_owned(),
+        restart.socket.display().to_string(),
+        role.as_str().to_owned(),
+    ];
+    words.to_vec()
+}
+
 /// The configuration as TOML. What is in `down` leads nowhere.
 pub(super) fn describe(places: &Places, down: &BTreeSet<Source>) -> Result<String, DescribeError> {
     let shop: SourceName = "shop".parse()?;
@@ -82,7 +121,10 @@ pub(super) fn describe(places: &Places, down: &BTreeSet<Source>) -> Result<Strin
     }
     let description = Description {
         logs: BTreeMap::from([(shop.clone(), dir(Source::Logs, &places.logs))]),
-        workspaces: BTreeMap::from([(shop, dir(Source::Changes, &places.config))]),
+        workspaces: BTreeMap::from([
+            (shop, dir(Source::Changes, &places.config)),
+            (OVERRIDES.parse()?, DirSource { dir: places.overrides.clone() }),
+        ]),
         repositories,
         services,
     };
@@ -112,6 +154,12 @@ fn service(
         metrics_url: Some(format!("{scheme}://127.0.0.1:{metrics_port}/metrics")),
         health: vec![format!("{scheme}://127.0.0.1:{port}/healthz")],
         files: vec![WorkspaceFiles { workspace: shop.clone(), path: file.clone() }],
+        validate: Vec::new(),
+        restart: Some(Restart::Command {
+            argv: restart_command(&places.restart, role),
+            pid_file: pid_file(&places.run, role),
+        }),
+        temp_files: vec![WorkspaceFiles { workspace: OVERRIDES.parse()?, path: overrides(role) }],
         changes: match places.git {
             Git::Present => vec![RepoPaths { repository: config.clone(), paths: vec![file] }],
             Git::Missing => Vec::new(),

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
-use crate::demo::part::Listening;
 use crate::demo::part::spec::{Role, Spec};
+use crate::demo::part::{Listening, RELOAD};
 use crate::demo::shop::ShopError;
 
 /// How long a part may take to listen, on a machine that is busy with other things.
@@ -24,7 +24,7 @@ pub(super) struct Part {
     process: Child,
     /// Open for as long as the part is to run.
     lifeline: Option<ChildStdin>,
-    port: u16,
+    spec: Spec,
 }
 
 impl Part {
@@ -52,20 +52,51 @@ impl Part {
             .map_err(|source| ShopError::Spawn { role, source })?;
         let lifeline = process.stdin.take();
         let port = port_of(&mut process, role, &errors).await?;
-        Ok(Self { process, lifeline, port })
+        Ok(Self { process, lifeline, spec: Spec { port: Some(port), ..spec.clone() } })
     }
 
-    pub(super) fn port(&self) -> u16 {
-        self.port
+    pub(super) fn role(&self) -> Role {
+        self.spec.role
     }
 
-    /// Ends it.
-    pub(super) async fn stop(mut self) {
+    pub(super) fn port(&self) -> Option<u16> {
+        self.spec.port
+    }
+
+    /// The process id, while it runs.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.process.id()
+    }
+
+    /// Tells it to read its configuration again, as a deploy would.
+    pub(super) async fn reload(&mut self) -> std::io::Result<()> {
+        match &mut self.lifeline {
+            Some(lifeline) => {
+                lifeline.write_all(format!("{RELOAD}\n").as_bytes()).await?;
+                lifeline.flush().await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Ends it and starts it anew, on the same port.
+    pub(super) async fn restart(&mut self, exe: &Path, private: &Path) -> Result<(), ShopError> {
+        self.end().await;
+        *self = Self::start(exe, private, &self.spec.clone()).await?;
+        Ok(())
+    }
+
+    async fn end(&mut self) {
         self.lifeline = None;
         if timeout(END, self.process.wait()).await.is_err() {
             // What has ended meanwhile cannot be killed; that is as good.
             drop(self.process.kill().await);
         }
+    }
+
+    /// Ends it.
+    pub(super) async fn stop(mut self) {
+        self.end().await;
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::demo::part::spec::{DataDir, Role, Spec, Upstreams};
 use crate::demo::plan::{Author, Plan};
 use crate::demo::repository::{Repository, RepositoryError};
-use crate::demo::shop::catalog::{Places, scheme};
+use crate::demo::shop::catalog::{Places, overrides, pid_file, scheme};
 use crate::demo::shop::files::{make_dir, replace, set_age, write};
 use crate::demo::shop::{QUOTA_BYTES, ShopError};
 
@@ -32,6 +32,9 @@ pub(super) fn spec(
         role,
         config: places.config.join(&file.path),
         keys: file.keys.clone(),
+        overrides: places.overrides.join(overrides(role)),
+        pid_file: pid_file(&places.run, role),
+        port: None,
         log: places.logs.join(role.as_str()).join("app.log"),
         upstreams: Upstreams {
             checkout: call(Role::Checkout),
@@ -67,7 +70,7 @@ pub(super) async fn furnish(
     };
     write(
         &config.join("README.md"),
-        b"# Configuration of the shop\n\nOne directory a service. Services read their file again when it changes.\n",
+        b"# Configuration of the shop\n\nOne directory a service. A service reads its file when it starts, and again when a deploy tells it to.\n",
     )?;
     set_age(&config.join("README.md"), first)?;
     let mut paths = vec!["README.md"];

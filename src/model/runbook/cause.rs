@@ -9,6 +9,7 @@ use warrant_toolbox::runbook::expect::Verdict;
 use super::checks::{self, Checked};
 use super::choose::Candidate;
 use super::scene::Scene;
+use crate::agent::remedies::change;
 
 /// A change may be recorded this many seconds after the first sign of what it did.
 const SLACK_S: i64 = 5;
@@ -23,18 +24,16 @@ pub(super) struct Change<'a> {
 
 impl<'a> Change<'a> {
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
-        self.row.get(key).and_then(Value::as_str)
+        change::text(self.row, key)
     }
 
     pub(super) fn line(&self) -> Option<u64> {
-        self.row.get("line").and_then(Value::as_u64)
+        change::line(self.row)
     }
 
     /// The lines before or after, without their indentation.
     pub(super) fn lines(&self, key: &str) -> String {
-        let lines = self.row.get(key).and_then(Value::as_array);
-        let texts = lines.into_iter().flatten().filter_map(Value::as_str).map(str::trim);
-        texts.collect::<Vec<_>>().join(" / ")
+        change::lines(self.row, key).into_iter().map(str::trim).collect::<Vec<_>>().join(" / ")
     }
 }
 
@@ -166,10 +165,6 @@ fn change<'a>(scene: &Scene<'a>, candidate: &Candidate<'a>) -> Option<Change<'a>
             Some(Change { evidence, row, at })
         })
         .filter(|change| change.text("service") == Some(candidate.service.as_str()) && in_time(change.at))
-        .filter(|change| {
-            let key = change.text("key").unwrap_or_default();
-            let place = format!("{key} {} {}", change.lines("before"), change.lines("after")).to_lowercase();
-            words.iter().any(|word| place.contains(word.as_str()))
-        })
+        .filter(|change| change::holds_one_of(change.row, words))
         .max_by_key(|change| change.at)
 }

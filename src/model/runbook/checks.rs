@@ -6,9 +6,9 @@ use warrant_toolbox::runbook::document::Check;
 use warrant_toolbox::runbook::expect::{self, Verdict};
 use warrant_toolbox::runbook::fill::{Values, fill};
 
-use super::Wanted;
 use super::choose::Candidate;
 use super::scene::Scene;
+use crate::agent::remedies::calls::Wanted;
 
 /// A check that has been carried out.
 #[derive(Debug, Clone)]

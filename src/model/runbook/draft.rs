@@ -1,15 +1,19 @@
 //! The report: what held, in words of the runbook, with the values that stand in the evidence.
 
+mod after;
+
 use serde_json::Value;
 use warrant_kernel::domain::name::{EvidenceId, ServiceName};
 use warrant_kernel::domain::report::{Draft, Finding, FindingKind, Moment, Quote, RuledOut};
 use warrant_kernel::domain::time::rfc3339;
 use warrant_toolbox::runbook::document::Shows;
 
-use super::cause::{Change, Weighed, peer, weigh};
+use super::cause::{Change, Weighed, peer};
 use super::checks::Checked;
-use super::choose::Candidate;
+use super::remedy::Course;
 use super::scene::{Scene, Trouble};
+
+pub(super) use after::counts;
 
 /// Longest quote; longer lines are cited without one.
 const QUOTE_CHARS: usize = 300;
@@ -18,8 +22,7 @@ const QUOTE_CHARS: usize = 300;
 const MOST_OTHERS: usize = 2;
 
 /// Writes the draft.
-pub(super) fn write(scene: &Scene<'_>, candidates: &[Candidate<'_>]) -> Draft {
-    let (held, failed) = weigh(scene, candidates);
+pub(super) fn write(scene: &Scene<'_>, held: &[Weighed<'_>], failed: &[Weighed<'_>], course: &Course<'_>) -> Draft {
     let mut findings: Vec<Finding> = symptoms(scene);
     let best = held.first().filter(|best| best.explains());
     for weighed in held.iter().take(1 + MOST_OTHERS) {
@@ -30,9 +33,10 @@ pub(super) fn write(scene: &Scene<'_>, candidates: &[Candidate<'_>]) -> Draft {
             }
         }
     }
+    findings.extend(after::findings(scene, course));
     let root_cause = best.and_then(root_cause);
     let summary = match (&root_cause, findings.first()) {
-        (Some(cause), _) => format!("{} {cause}", opening(scene)),
+        (Some(cause), _) => format!("{} {cause}{}", opening(scene), after::told(course)),
         (None, Some(_)) => format!("{} No cause was established.", opening(scene)),
         (None, None) if scene.saw_signals() => {
             "Nothing out of the ordinary was found in the signals looked at.".to_owned()
@@ -42,10 +46,10 @@ pub(super) fn write(scene: &Scene<'_>, candidates: &[Candidate<'_>]) -> Draft {
     Draft {
         summary,
         root_cause,
-        ruled_out: ruled_out(scene, best, &failed),
+        ruled_out: ruled_out(scene, best, failed),
         impact: None,
         timeline: timeline(scene, best),
-        next_steps: next_steps(best, &held),
+        next_steps: next_steps(best, held, course),
         findings,
     }
 }
@@ -181,7 +185,8 @@ fn changed(service: &ServiceName, change: &Change<'_>) -> String {
     )
 }
 
-fn root_cause(best: &Weighed<'_>) -> Option<String> {
+/// The cause in a sentence.
+pub(super) fn root_cause(best: &Weighed<'_>) -> Option<String> {
     let service = &best.candidate.service;
     let mechanism = best.mechanism()?;
     let means = bare(&mechanism.check.means);
@@ -238,7 +243,10 @@ fn timeline(scene: &Scene<'_>, best: Option<&Weighed<'_>>) -> Vec<Moment> {
     moments
 }
 
-fn next_steps(best: Option<&Weighed<'_>>, held: &[Weighed<'_>]) -> Vec<String> {
+fn next_steps(best: Option<&Weighed<'_>>, held: &[Weighed<'_>], course: &Course<'_>) -> Vec<String> {
+    if !course.deeds.is_empty() {
+        return after::next_steps(best, course);
+    }
     let mut steps = Vec::new();
     if let Some(change) = best.and_then(|best| best.change.as_ref()) {
         let file = change.text("file").unwrap_or("the file");

@@ -9,8 +9,9 @@ use warrant_kernel::domain::run::Run;
 use warrant_kernel::domain::time::rfc3339;
 use warrant_toolbox::catalog::Catalog;
 
-use super::Wanted;
 use crate::agent::model::{Request, Seen};
+use crate::agent::remedies::calls::{Calls, Wanted};
+use crate::agent::state::CallKind;
 
 /// Services looked at: the one in question and those behind it.
 const MOST_SERVICES: usize = 10;
@@ -46,23 +47,23 @@ pub(super) struct Scene<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) seen: &'a [Seen<'a>],
     pub(super) places: Vec<Place>,
-    parsed: Vec<Value>,
+    pub(super) calls: Calls<'a>,
 }
 
 impl<'a> Scene<'a> {
     pub(super) fn of(catalog: &'a Catalog, request: &Request<'a>) -> Self {
-        let parsed =
-            request.seen.iter().map(|seen| serde_json::from_str(&seen.call.arguments).unwrap_or(Value::Null)).collect();
-        Self { run: request.run, catalog, seen: request.seen, places: places(catalog, request.run), parsed }
+        let calls = Calls::new(request.seen.iter().copied());
+        Self { run: request.run, catalog, seen: request.seen, places: places(catalog, request.run), calls }
     }
 
     /// The result of a call, if it was made.
     pub(super) fn result_of(&self, wanted: &Wanted) -> Option<Seen<'a>> {
-        self.seen
-            .iter()
-            .zip(&self.parsed)
-            .find(|(seen, args)| seen.call.tool == wanted.tool && **args == wanted.args)
-            .map(|(seen, _)| *seen)
+        self.calls.of(wanted)
+    }
+
+    /// When the call with this number was answered.
+    pub(super) fn ended(&self, number: u64) -> Option<Timestamp> {
+        self.seen.iter().find(|seen| seen.call.number == number).map(|seen| seen.ended_at)
     }
 
     pub(super) fn has_seen(&self, wanted: &Wanted) -> bool {
@@ -97,10 +98,7 @@ impl<'a> Scene<'a> {
     }
 
     fn compare_logs(&self, service: &ServiceName) -> Wanted {
-        Wanted {
-            tool: "compare_logs".to_owned(),
-            args: json!({ "service": service, "since": rfc3339(self.run.since) }),
-        }
+        compare_logs(service, self.run.since)
     }
 
     /// Data and evidence of a service's logs beside the window before.
@@ -116,7 +114,9 @@ impl<'a> Scene<'a> {
     /// Changed places of all services, newest first, with their evidence.
     pub(super) fn changes(&self) -> Vec<(EvidenceId, &'a Value)> {
         let mut changes: Vec<(EvidenceId, &'a Value)> = Vec::new();
-        for seen in self.seen.iter().filter(|seen| seen.call.tool == "recent_changes") {
+        // What was changed since by Warrant itself is no suspect.
+        let written = self.seen.iter().position(|seen| seen.kind == CallKind::Write).unwrap_or(self.seen.len());
+        for seen in self.seen.iter().take(written).filter(|seen| seen.call.tool == "recent_changes") {
             let Some((evidence, data)) = data(*seen) else { continue };
             let rows = data.pointer("/changes").and_then(Value::as_array);
             changes.extend(rows.into_iter().flatten().map(|row| (evidence, row)));
@@ -173,6 +173,11 @@ impl<'a> Scene<'a> {
     pub(super) fn until(&self) -> Timestamp {
         self.run.opened_at.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.run.opened_at)
     }
+}
+
+/// The logs since a time beside those of the window before.
+pub(super) fn compare_logs(service: &ServiceName, since: Timestamp) -> Wanted {
+    Wanted { tool: "compare_logs".to_owned(), args: json!({ "service": service, "since": rfc3339(since) }) }
 }
 
 fn http_check(service: &ServiceName) -> Wanted {

@@ -8,6 +8,7 @@ use warrant::agent::investigate::Investigation;
 use warrant::agent::scheduler::Scheduler;
 use warrant::agent::state::State;
 use warrant::agent::trace::{Trace, Unwatched, Watcher};
+use warrant::agent::writes::{NoWrites, Notes};
 use warrant::app::SystemClock;
 use warrant::app::ask::ask;
 use warrant_kernel::domain::event::{Body, Event};
@@ -80,7 +81,9 @@ async fn a_store_that_fails_on_the_way_ends_nothing_and_evidence_is_still_read()
             redactor: app.redactor.clone(),
             model: Arc::clone(&app.model),
             trace,
-            conduct: &scheduler,
+            scheduler: &scheduler,
+            writes: &NoWrites,
+            notes: Notes::default(),
             cancel: CancellationToken::new(),
         };
         let report = investigation.run().await.unwrap();

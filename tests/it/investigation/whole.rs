@@ -12,7 +12,7 @@ use crate::model_server::script::{Shape, Turn};
 pub fn warrant(world: &World, args: &[&str]) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_warrant"));
     command.args(args).env("WARRANT_CONFIG", world.path("warrant.toml")).env("KEY", KEY).env("NO_COLOR", "1");
-    command.env("USER", "ada").env_remove("WARRANT_LOG").stdin(Stdio::null()).kill_on_drop(true);
+    command.env_remove("WARRANT_LOG").stdin(Stdio::null()).kill_on_drop(true);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -18,9 +18,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use crate::call::case;
 use crate::call::definition::Definition;
 use crate::call::tool::{Arguments, Problem, Services};
+use crate::domain::decision::Risk;
 use crate::domain::name::ToolName;
+use crate::domain::plan::Case;
 use crate::domain::tool::{ArgSpec, ArgType};
 
 use rules::Sense;
@@ -32,6 +35,8 @@ pub struct CheckedArguments {
     pub arguments: Arguments,
     /// As given, defaults filled in, times as they were written: what makes two calls the same call.
     pub given: Map<String, Value>,
+    /// The case for a write, split off; none for a read.
+    pub case: Option<Case>,
 }
 
 /// Checks the raw text of a call's arguments.
@@ -56,6 +61,10 @@ fn check_object(
 ) -> Result<CheckedArguments, Vec<Problem>> {
     let mut problems = shape::problems(definition, &given);
     let tool = definition.tool();
+    let case = match tool.risk {
+        Risk::Read => None,
+        Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => split(&mut given, &mut problems),
+    };
     for (name, spec) in &tool.args {
         if let (None, Some(default)) = (given.get(name), &spec.default) {
             given.insert(name.clone(), default.clone());
@@ -80,10 +89,28 @@ fn check_object(
         }
     }
     if problems.is_empty() {
-        return Ok(CheckedArguments { arguments: Arguments::checked(absolute), given });
+        return Ok(CheckedArguments { arguments: Arguments::checked(absolute), given, case });
     }
     problems.sort_by(|a, b| a.pointer.cmp(&b.pointer));
     Err(problems)
+}
+
+/// Takes the case for a write out of its arguments.
+fn split(given: &mut Map<String, Value>, problems: &mut Vec<Problem>) -> Option<Case> {
+    match case::split(given) {
+        Ok(case) => Some(case),
+        Err(found) => {
+            // Of what does not fit the schema that is told already.
+            let told = |name: &str| problems.iter().any(|problem| problem.pointer.starts_with(&shape::pointer(name)));
+            let new: Vec<Problem> = found
+                .into_iter()
+                .filter(|(name, _)| !told(name))
+                .map(|(name, message)| Problem { pointer: shape::pointer(name), message })
+                .collect();
+            problems.extend(new);
+            None
+        }
+    }
 }
 
 /// A fixed time stands for now where definitions are loaded, so that the same file always has the same answer.
@@ -96,7 +123,11 @@ pub(in crate::call) fn try_example(definition: &Definition, args: &Value) -> Res
     let Value::Object(given) = args else {
         return Err(vec![Problem { pointer: String::new(), message: "`args` must be a table".to_owned() }]);
     };
-    check_object(definition, given.clone(), &at_load()).map(|_| ())
+    let mut given = given.clone();
+    if definition.tool().risk != Risk::Read {
+        case::fill(&mut given);
+    }
+    check_object(definition, given, &at_load()).map(|_| ())
 }
 
 /// Whether a default fits its argument.

@@ -1,4 +1,4 @@
-//! Stage 5: the work itself, within its time and its source's limits.
+//! Stage 5: the work itself, within its time and its source's limits. A read runs; a write spends its warrant.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,9 @@ use crate::domain::name::{EvidenceId, SourceName};
 use crate::domain::output::Output;
 
 use super::Desk;
-use super::gate::Cleared;
+use super::gate::deed::Deed;
+use super::gate::{Cleared, Pass};
+use super::schema::Checked;
 use super::tool::{ReadError, Reading};
 
 /// The work of one read, not yet begun.
@@ -71,19 +73,41 @@ impl Conduct for AtOnce {
     }
 }
 
-/// What was found, whole and unmasked, on its way to the normaliser.
+/// What was found or done, whole and unmasked, on its way to the normaliser.
 #[must_use]
 pub struct Raw {
-    pub(super) done: Arc<Done>,
-    pub(super) cached: Option<EvidenceId>,
+    pub(super) came: Came,
     pub(super) source: SourceName,
     pub(super) timeout: Duration,
     pub(super) duration: Duration,
 }
 
-/// Runs the read. The timeout ends the work, not only the waiting: async work is dropped, blocking work sees its token.
+/// What came of stage 5.
+pub(super) enum Came {
+    /// A read ended.
+    Read {
+        done: Arc<Done>,
+        /// The earlier evidence, where an earlier read served.
+        cached: Option<EvidenceId>,
+    },
+    /// A write ended.
+    Wrote(Box<Deed>),
+}
+
+/// Spends what was cleared: runs the read, or hands the warrant to the tool it is for.
 pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Raw {
-    let checked = cleared.into_checked();
+    match cleared {
+        Cleared(Pass::Read(checked)) => read(desk, *checked).await,
+        Cleared(Pass::Write { sequencer, granted, timeout }) => {
+            let deed = sequencer.perform(*granted).await;
+            desk.recorder.wrote(&deed).await;
+            Raw { source: deed.source.clone(), timeout, duration: deed.duration, came: Came::Wrote(Box::new(deed)) }
+        }
+    }
+}
+
+/// Runs the read. The timeout ends the work, not only the waiting: async work is dropped, blocking work sees its token.
+async fn read(desk: Desk<'_>, checked: Checked<'_>) -> Raw {
     let definition = checked.tool().about();
     let source = checked.target().source.clone();
     let began = Instant::now();
@@ -91,7 +115,13 @@ pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Raw {
     // Fires on every way out of this function, so that blocking work never outlives its call.
     let _ends_with_the_call = ended.clone().drop_guard();
     let reading = Reading { now: desk.now, run: desk.run, cancel: &ended, evidence: desk.evidence };
-    let read = async { checked.tool().code.read(checked.arguments(), reading).await };
+    let read = async {
+        match checked.tool().read_code() {
+            Some(code) => code.read(checked.arguments(), reading).await,
+            // The registry joins no such definition and code.
+            None => Err(ReadError::Cancelled),
+        }
+    };
     let flight = Flight {
         key: checked.flight_key(),
         source: &source,
@@ -106,7 +136,8 @@ pub(super) async fn run(desk: Desk<'_>, cleared: Cleared<'_>) -> Raw {
         }
         landed = desk.conduct.conduct(flight) => landed,
     };
-    Raw { done: landed.done, cached: landed.cached, source, timeout: definition.timeout, duration: began.elapsed() }
+    let came = Came::Read { done: landed.done, cached: landed.cached };
+    Raw { came, source, timeout: definition.timeout, duration: began.elapsed() }
 }
 
 async fn within(
@@ -114,8 +145,9 @@ async fn within(
     ended: &CancellationToken,
     read: impl Future<Output = Result<Output, ReadError>>,
 ) -> Done {
-    match tokio::time::timeout(limit, caught(read)).await {
-        Ok(done) => done,
+    match tokio::time::timeout(limit, unbroken(read)).await {
+        Ok(Some(read)) => Done::Read(read),
+        Ok(None) => Done::Panicked,
         Err(_elapsed) => {
             ended.cancel();
             Done::TimedOut
@@ -123,12 +155,13 @@ async fn within(
     }
 }
 
-/// A tool that panics is never polled again, so what it left half done is seen by nobody.
-async fn caught(read: impl Future<Output = Result<Output, ReadError>>) -> Done {
-    let mut read = pin!(read);
-    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| read.as_mut().poll(context))) {
-        Ok(poll) => poll.map(Done::Read),
-        Err(_panic) => Poll::Ready(Done::Panicked),
+/// What the work came to, or nothing where its code panicked: that ends its call and nothing else. It is never polled
+/// again, so what it left half done is seen by nobody.
+pub(super) async fn unbroken<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+        Ok(poll) => poll.map(Some),
+        Err(_panic) => Poll::Ready(None),
     })
     .await
 }

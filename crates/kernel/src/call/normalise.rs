@@ -20,7 +20,7 @@ use crate::redact::{RedactError, Redactor};
 use crate::store::capture::Captured;
 
 use super::Desk;
-use super::execute::{Done, Raw};
+use super::execute::{Came, Done, Raw};
 use super::refusal::Refusal;
 
 /// The largest output that is kept whole, in bytes of JSON.
@@ -41,13 +41,22 @@ pub(super) fn result(desk: Desk<'_>, call: &Call, ended: Result<Raw, Refusal>) -
         Ok(raw) => raw,
         Err(refusal) => return (refusal_result(desk.redactor, call, refusal, Duration::ZERO), None),
     };
-    let refusal = match raw.done.as_ref() {
-        Done::TimedOut => Refusal::timeout(raw.timeout.as_secs_f64(), raw.source.clone()),
-        Done::Panicked => Refusal::panicked(Some(raw.source.clone())),
-        Done::Read(Err(error)) => Refusal::of_read(error.clone(), raw.source.clone()),
-        Done::Read(Ok(output)) => match output_result(desk, call, &raw, output) {
-            Ok(answer) => return answer,
-            Err(_) => Refusal::not_masked(raw.source.clone()),
+    let refusal = match &raw.came {
+        Came::Wrote(deed) => match Refusal::of_deed(deed) {
+            Some(refusal) => refusal,
+            None => match output_result(desk, call, &raw, &deed.told(), None) {
+                Ok(answer) => return deed.marked(answer),
+                Err(_) => Refusal::not_masked(raw.source.clone()),
+            },
+        },
+        Came::Read { done, cached } => match done.as_ref() {
+            Done::TimedOut => Refusal::timeout(raw.timeout.as_secs_f64(), raw.source.clone()),
+            Done::Panicked => Refusal::panicked(Some(raw.source.clone())),
+            Done::Read(Err(error)) => Refusal::of_read(error.clone(), raw.source.clone()),
+            Done::Read(Ok(output)) => match output_result(desk, call, &raw, output, *cached) {
+                Ok(answer) => return answer,
+                Err(_) => Refusal::not_masked(raw.source.clone()),
+            },
         },
     };
     (refusal_result(desk.redactor, call, refusal, raw.duration), None)
@@ -88,10 +97,11 @@ fn output_result(
     call: &Call,
     raw: &Raw,
     output: &Output,
+    cached: Option<EvidenceId>,
 ) -> Result<(ToolResult, Option<Captured>), RedactError> {
     let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
     let clean = mask(desk.redactor, output)?;
-    let evidence = raw.cached.unwrap_or_else(|| EvidenceId::nth(call.number));
+    let evidence = cached.unwrap_or_else(|| EvidenceId::nth(call.number));
     let kept = cut::cut(&clean.summary, output.rows_key, &clean.rows, policy, evidence);
     let keeping = keeping(desk, &clean, &kept);
     let mut data = kept.summary;
@@ -111,7 +121,7 @@ fn output_result(
         duration_ms: millis(raw.duration),
         output_chars: u64::try_from(cut::size(&data).chars).unwrap_or(u64::MAX),
         redactions: clean.redactions,
-        cached: raw.cached.is_some(),
+        cached: cached.is_some(),
         captured,
         side_effects: Vec::new(),
         trace_reason: None,
@@ -128,7 +138,7 @@ fn output_result(
         hint: (!hint.is_empty()).then(|| hint.join("; ")),
         meta,
     };
-    let whole = (captured && raw.cached.is_none()).then(|| Captured {
+    let whole = (captured && cached.is_none()).then(|| Captured {
         evidence,
         tool: call.tool.clone(),
         origin: output.origin,

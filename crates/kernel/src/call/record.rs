@@ -8,6 +8,8 @@ use crate::domain::result::ToolResult;
 use crate::store::capture::Captured;
 
 use super::Desk;
+use super::gate::card::Card;
+use super::gate::deed::Deed;
 
 /// Where an investigation's decisions and results go. It never fails: what can't be stored is kept in memory, and the
 /// investigation is marked volatile.
@@ -20,6 +22,12 @@ pub trait Recorder: Send + Sync {
     fn keeps_wholes(&self) -> bool {
         true
     }
+
+    /// Keeps that people are asked about a write.
+    async fn asked(&self, _card: &Card) {}
+
+    /// Keeps what came of a write, before its result.
+    async fn wrote(&self, _deed: &Deed) {}
 
     /// Keeps a result, and the whole output where there is one.
     async fn answered(&self, call: &Call, result: &ToolResult, whole: Option<Captured>);

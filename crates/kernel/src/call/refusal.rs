@@ -3,6 +3,7 @@
 use crate::domain::name::SourceName;
 use crate::domain::result::{CallError, ErrorCode, Status};
 
+use super::gate::deed::{Deed, Ended, Halt};
 use super::tool::{Problem, ReadError};
 
 /// A call that ended without data. Its texts may hold anything; the normaliser masks them.
@@ -43,6 +44,35 @@ impl Refusal {
     pub(super) fn policy_denied(reason: Option<&str>, why: &str, policy_ids: &[String]) -> Self {
         let message = format!("{why} (decided by {})", policy_ids.join(", "));
         Self::new(Status::Denied, ErrorCode::PolicyDenied, reason, message)
+    }
+
+    /// A write that did not begin.
+    pub(super) fn halted(halt: Halt) -> Self {
+        Self::new(halt.status, halt.code, Some(&halt.reason), halt.message)
+    }
+
+    /// A write that began and was not done, or of which it is not known.
+    pub(super) fn of_deed(deed: &Deed) -> Option<Self> {
+        let mut refusal = match &deed.ended {
+            Ended::Done { .. } => return None,
+            Ended::NotDone { reason, message } if reason == "CANCELLED" => {
+                Self::new(Status::Cancelled, ErrorCode::Cancelled, Some(reason), message.clone())
+            }
+            Ended::NotDone { reason, message } => {
+                let message = format!("{message}; nothing was changed");
+                Self::new(Status::Error, ErrorCode::BackendError, Some(reason), message)
+            }
+            Ended::Unknown { message } => {
+                let message = format!(
+                    "whether {} took effect is not known: {message}. Nothing more is written on this target until a \
+                     person has found out; look at it by reads, and report",
+                    deed.approval
+                );
+                Self::new(Status::Unknown, ErrorCode::OutcomeUnknown, None, message)
+            }
+        };
+        refusal.source = Some(deed.source.clone());
+        Some(refusal)
     }
 
     /// The work took too long and was ended.

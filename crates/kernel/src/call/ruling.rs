@@ -27,6 +27,10 @@ impl<'a> Ruling<'a> {
         self.basis
     }
 
+    pub(super) fn checked(&self) -> &Checked<'a> {
+        &self.checked
+    }
+
     pub(super) fn into_checked(self) -> Checked<'a> {
         self.checked
     }

@@ -18,8 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
 use crate::call::execute::AtOnce;
+use crate::call::gate::Gate;
 use crate::call::record::Recorder;
-use crate::call::registry::Registry;
+use crate::call::registry::{Code, Registry};
 use crate::call::tool::{Arguments, EvidencePage, EvidencePages, Problem, ReadError, ReadTool, Reading, Services};
 use crate::call::{Desk, carry_out};
 use crate::domain::decision::Decision;
@@ -27,7 +28,7 @@ use crate::domain::event::{Call, Caller};
 use crate::domain::name::{CallId, EvidenceId, RoleName, ServiceName};
 use crate::domain::output::Output;
 use crate::domain::result::{Origin, ToolResult};
-use crate::domain::run::{Channel, Requester, Run, Trigger};
+use crate::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use crate::domain::target::{Target, TargetKind};
 use crate::policy::{Policy, PolicyText};
 use crate::redact::{RedactionKey, Redactor};
@@ -170,7 +171,7 @@ impl Scene {
         let policies = [PolicyText { name: "p.cedar", text: policies }];
         let policy = Policy::load(&policies, definitions.iter().map(Definition::tool), &roles).unwrap();
         let tool: Arc<dyn ReadTool> = Arc::new(tool);
-        let code = definitions.iter().map(|found| (found.tool().name.clone(), Arc::clone(&tool)));
+        let code = definitions.iter().map(|found| (found.tool().name.clone(), Code::Read(Arc::clone(&tool))));
         let code: BTreeMap<_, _> = code.collect();
         Self {
             registry: Registry::new(definitions, code).ok().unwrap(),
@@ -192,6 +193,7 @@ impl Scene {
             evidence: &NoPages,
             conduct: &AtOnce,
             recorder: self.log.as_ref(),
+            gate: Gate::ReadsOnly,
             now: now(),
             cancel: &self.cancel,
         }
@@ -225,6 +227,7 @@ pub(in crate::call) fn run() -> Run {
         requester: Requester { person: "ann".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now(),
         opened_at: now(),

@@ -4,6 +4,9 @@
 //! the stages around it do. It ends its work soon after [`Reading::cancel`] fires (dropping the future ends async work;
 //! blocking work must look at the token).
 
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
@@ -189,4 +192,11 @@ pub trait Services: Send + Sync {
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// How long this process has run, by a clock that nobody sets.
+    fn monotonic(&self) -> Duration {
+        BEGAN.elapsed()
+    }
 }
+
+static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);

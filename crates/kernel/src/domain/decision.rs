@@ -47,6 +47,18 @@ pub enum Tier {
     High,
 }
 
+impl Tier {
+    /// The word as it stands in definitions and policies.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
 /// The answer of policy to one checked call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,7 +67,7 @@ pub enum Action {
     Allow,
     /// May not run.
     Deny,
-    /// May run once people have approved it at this tier.
+    /// May run once the gate has what this tier asks for: at low a record, above it people's approval.
     Ask(Tier),
 }
 

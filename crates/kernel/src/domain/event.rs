@@ -1,7 +1,7 @@
 //! The events of an investigation: its trace, and the only thing its state is made of.
 //!
 //! Questions and answers come in pairs, [`Body::Asked`] and [`Body::Answered`]. On resume an `Asked` without its
-//! `Answered` is asked again, which is right for models and reads only.
+//! `Answered` is asked again where it is a model or a read. A write is never asked again: what became of it is looked up.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,13 @@ use serde_json::Value;
 
 use super::decision::Decision;
 use super::name::CallId;
-use super::report::Report;
+use super::plan::Proposal;
+use super::report::{Report, Written};
 use super::result::ToolResult;
 use super::run::Run;
 
 /// The schema version that this program writes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// What a model asked for. Untrusted: the tool may not exist and the arguments may be anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Call {
     pub tool: String,
     /// The arguments, as they were written: JSON text, one hopes.
     pub arguments: String,
-    /// Whether it came from a model or from the opening sweep.
+    /// Who made it.
     pub by: Caller,
 }
 
@@ -46,6 +47,11 @@ pub enum Caller {
     },
     /// A person at the command line.
     Person,
+    /// A write, after which this read looks whether the trouble is over.
+    FollowUp {
+        /// The write's call.
+        of: CallId,
+    },
 }
 
 /// Limits of one investigation.
@@ -76,8 +82,13 @@ pub enum Asked {
         /// SHA-256 over system prompt, tools and conversation, in hex.
         request: String,
     },
-    /// A tool.
+    /// A tool that looks.
     Read {
+        /// The call.
+        call: Call,
+    },
+    /// A tool that changes something.
+    Write {
         /// The call.
         call: Call,
     },
@@ -101,10 +112,19 @@ pub enum Answered {
         /// What happened.
         message: String,
     },
-    /// A tool.
+    /// A tool that looks.
     Read {
         /// The envelope.
         result: Box<ToolResult>,
+    },
+    /// A tool that changes something.
+    Write {
+        /// The envelope.
+        result: Box<ToolResult>,
+        /// What the report says of it.
+        written: Box<Written>,
+        /// Reads that show whether the trouble is over.
+        follow_ups: Vec<Proposal>,
     },
     /// A report that was handed back because claims did not stand up.
     Report {
@@ -138,6 +158,13 @@ pub enum Body {
     Decided {
         /// The decision.
         decision: Decision,
+    },
+    /// What became later of a write that waited.
+    Settled {
+        /// What the report says of it now.
+        written: Box<Written>,
+        /// What the model is told.
+        text: String,
     },
     /// A person added something.
     Steered {

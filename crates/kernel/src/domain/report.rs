@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::name::EvidenceId;
+use super::decision::Tier;
+use super::name::{CallId, EvidenceId};
+use super::plan::{ApprovalId, Proposal};
 
 /// What a finding speaks of. Only a symptom and a cause together can confirm anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -142,6 +144,90 @@ pub struct Exhibit {
     pub source: Option<String>,
 }
 
+/// How a proposed write ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteOutcome {
+    /// It was done.
+    Done,
+    /// It was not done: refused before anyone was asked, or stopped on the way.
+    NotDone,
+    /// A person said no.
+    Denied,
+    /// Nobody decided in time.
+    Expired,
+    /// The approval was taken back before it was used.
+    Revoked,
+    /// It waits for people.
+    Pending,
+    /// Whether it took effect is not known.
+    Unknown,
+}
+
+impl WriteOutcome {
+    /// In words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::NotDone => "not done",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Pending => "pending",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Whether what a write was to bring about was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// Whether it was; none where it could not be told.
+    pub held: Option<bool>,
+    /// What was seen, in a sentence.
+    pub because: String,
+}
+
+/// Where the ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The number of the record of its intent.
+    pub intent: u64,
+    /// The signed checkpoint that covers it: its origin, size and root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+}
+
+/// A write that was proposed, and what came of it. Written by code from the approval and the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The call.
+    pub call_id: CallId,
+    /// The tool.
+    pub tool: String,
+    /// What it would change, in a sentence of the preview; the arguments where it did not come to one.
+    pub what: String,
+    /// The approval; none where nobody was asked.
+    pub approval: Option<ApprovalId>,
+    /// What was asked of people.
+    pub tier: Option<Tier>,
+    /// Who decided: persons, or the policies where nobody had to be asked.
+    pub decided_by: Vec<String>,
+    /// How it ended.
+    pub outcome: WriteOutcome,
+    /// Why it ended so, where it was not done: a person's reason, or what stood in the way.
+    pub reason: Option<String>,
+    /// Whether it brought about what it was for.
+    pub verified: Option<Verified>,
+    /// What would take it back.
+    pub undo: Option<Proposal>,
+    /// What its result is cited as.
+    pub evidence: Option<EvidenceId>,
+    /// Where the ledger has it.
+    pub proof: Option<Proof>,
+}
+
 /// What people read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
@@ -163,6 +249,9 @@ pub struct Report {
     pub impact: Option<String>,
     /// What happened when.
     pub timeline: Vec<Moment>,
+    /// The writes that were proposed, and what came of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<Written>,
     /// What a person should do now.
     pub next_steps: Vec<String>,
     /// What could not be looked at, and why.

@@ -35,6 +35,20 @@ pub enum ErrorCode {
     InvalidArguments,
     /// Policy said no, or could not say yes.
     PolicyDenied,
+    /// Not carried out: it waits for people's approval.
+    ApprovalPending,
+    /// A person said no; their reason stands beside it.
+    ApprovalDenied,
+    /// Nobody decided in time.
+    ApprovalExpired,
+    /// The approval was taken back before it was used.
+    ApprovalRevoked,
+    /// What was approved is no longer what would happen.
+    PlanChanged,
+    /// The ledger could not take the record, so nothing was written.
+    LedgerUnavailable,
+    /// Whether it took effect is not known; a person has to look.
+    OutcomeUnknown,
     /// The work was ended on request.
     Cancelled,
     /// The work took longer than its limit and was ended.

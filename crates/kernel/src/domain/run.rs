@@ -66,6 +66,32 @@ impl Channel {
     }
 }
 
+/// Whether an investigation may ask for writes at all: the switch of the config, or of the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Writes {
+    /// It may not; policy says so of each.
+    Off,
+    /// It may; policy decides on each.
+    Allowed,
+}
+
+impl Writes {
+    /// Allowed where either allows them: the config to all, or a question to itself.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Off, Self::Off) => Self::Off,
+            (Self::Allowed, _) | (_, Self::Allowed) => Self::Allowed,
+        }
+    }
+
+    /// What stands where a run does not say: runs of before there were writes.
+    fn off() -> Self {
+        Self::Off
+    }
+}
+
 /// What stays the same over one investigation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -79,6 +105,9 @@ pub struct Run {
     pub role: RoleName,
     /// Where it is read.
     pub channel: Channel,
+    /// Whether it may ask for writes.
+    #[serde(default = "Writes::off")]
+    pub writes: Writes,
     /// The service in question, if one was named.
     pub service: Option<ServiceName>,
     /// The beginning of the window looked at.

@@ -1,50 +1,56 @@
-//! One question as Cedar sees it: the run, the requester, the target with its parents, and the arguments.
+//! Who asks about what, as Cedar sees it: the run or the person, the requester, the target with its parents.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use cedar_policy::{Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression};
-use serde_json::Value;
+use cedar_policy::{Entities, Entity, EntityId, EntityTypeName, EntityUid, RestrictedExpression};
 
-use crate::domain::run::Trigger;
+use crate::domain::run::{Run, Trigger};
 use crate::domain::target::{Target, TargetKind};
-use crate::domain::time;
-use crate::domain::tool::ArgType;
 
-use super::{Policy, Question, schema};
+use super::standing::StandingQuestion;
+use super::{Question, schema};
 
 /// Deeper paths than these have no parents beyond; a policy on a parent then says nothing, and nothing is permitted.
 const MAX_DEPTH: usize = 64;
 
-/// A question in Cedar's form.
-pub(super) struct Asked {
-    pub(super) request: Request,
+/// Who asks about what. The entities are made here and nowhere else, each with the attributes that the schema gives it, so
+/// having Cedar check them, with the actions of all tools beside them, would only cost: twice what deciding does.
+pub(super) struct Scene {
+    pub(super) principal: EntityUid,
+    pub(super) resource: EntityUid,
     pub(super) entities: Entities,
 }
 
-/// Builds the request and its entities; any misfit with the schema is told, and then the answer is "no".
-///
-/// Cedar checks the request. The entities are made here and nowhere else, each with the attributes that the schema
-/// gives it, so checking them again, with the actions of all tools beside them, would only cost: twice what deciding does.
-pub(super) fn build(question: &Question<'_>, policy: &Policy) -> Result<Asked, String> {
+/// The scene of a call; what does not fit is told, and then the answer is "no".
+pub(super) fn of_call(question: &Question<'_>) -> Result<Scene, String> {
     let principal = uid("Run", question.run.investigation.as_str())?;
     let action = uid("Action", question.tool.name.as_str())?;
-    if !policy.roles.contains(&question.run.role) {
-        return Err(format!("there is no role `{}`", question.run.role));
-    }
     let resource = uid(schema::resource_type(question.target.kind), &resource_id(question.target)?)?;
-    let request =
-        Request::new(principal.clone(), action.clone(), resource.clone(), context(question)?, Some(&policy.schema))
-            .map_err(told)?;
     let mut known = Known::default();
     known.add(&action, Attributes::new(), HashSet::from([uid("Action", question.tool.risk.as_str())?]))?;
-    run(question, &principal, &mut known)?;
+    run(question.run, &principal, &mut known)?;
     target(question.target, &resource, &mut known)?;
-    let entities = Entities::from_entities(known.0.into_values(), None).map_err(told)?;
-    Ok(Asked { request, entities })
+    known.scene(principal, resource)
 }
 
-fn told(error: impl std::error::Error) -> String {
+/// The scene of a person.
+pub(super) fn of_person(question: &StandingQuestion<'_>) -> Result<Scene, String> {
+    let principal = uid("Person", question.person.as_str())?;
+    let mut known = Known::default();
+    known.add(&principal, Attributes::new(), groups(question.groups)?)?;
+    let resource = match &question.about {
+        Some(about) => {
+            let resource = uid(schema::resource_type(about.target.kind), &resource_id(about.target)?)?;
+            target(about.target, &resource, &mut known)?;
+            resource
+        }
+        None => uid("System", schema::SYSTEM)?,
+    };
+    known.scene(principal, resource)
+}
+
+pub(super) fn told(error: impl std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -61,7 +67,7 @@ static TYPES: LazyLock<HashMap<&'static str, EntityTypeName>> = LazyLock::new(||
     names.filter_map(|name| Some((name, name.parse().ok()?))).collect()
 });
 
-fn uid(kind: &'static str, id: &str) -> Result<EntityUid, String> {
+pub(super) fn uid(kind: &'static str, id: &str) -> Result<EntityUid, String> {
     let kind = TYPES.get(kind).ok_or_else(|| format!("`{kind}` is no entity type"))?;
     Ok(EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id)))
 }
@@ -77,13 +83,20 @@ impl Known {
         self.0.insert(uid.clone(), entity);
         Ok(())
     }
+
+    fn scene(self, principal: EntityUid, resource: EntityUid) -> Result<Scene, String> {
+        let entities = Entities::from_entities(self.0.into_values(), None).map_err(told)?;
+        Ok(Scene { principal, resource, entities })
+    }
 }
 
-fn run(question: &Question<'_>, principal: &EntityUid, known: &mut Known) -> Result<(), String> {
-    let run = question.run;
+fn groups(groups: &[String]) -> Result<HashSet<EntityUid>, String> {
+    groups.iter().map(|group| uid("Group", group)).collect()
+}
+
+fn run(run: &Run, principal: &EntityUid, known: &mut Known) -> Result<(), String> {
     let person = uid("Person", run.requester.person.as_str())?;
-    let groups = run.requester.groups.iter().map(|group| uid("Group", group)).collect::<Result<_, _>>()?;
-    known.add(&person, Attributes::new(), groups)?;
+    known.add(&person, Attributes::new(), groups(&run.requester.groups)?)?;
     let [asked, alerted] = schema::TRIGGERS;
     let trigger = match run.trigger {
         Trigger::Question { .. } => asked,
@@ -145,40 +158,4 @@ fn target(target: &Target, resource: &EntityUid, known: &mut Known) -> Result<()
         attributes.insert("owner".to_owned(), RestrictedExpression::new_entity_uid(uid("Person", owner.as_str())?));
     }
     known.add(resource, attributes, parents)
-}
-
-fn context(question: &Question<'_>) -> Result<Context, String> {
-    let mut args = Vec::new();
-    for (name, spec) in &question.tool.args {
-        let Some(value) = question.args.get(name) else { continue };
-        let value = argument(spec.kind, value).ok_or_else(|| format!("the argument `{name}` has a wrong form"))?;
-        args.push((name.clone(), value));
-    }
-    let channel = uid("Channel", question.run.channel.as_str())?;
-    Context::from_pairs([
-        ("channel".to_owned(), RestrictedExpression::new_entity_uid(channel)),
-        ("now".to_owned(), RestrictedExpression::new_long(question.now.as_second())),
-        ("args".to_owned(), RestrictedExpression::new_record(args).map_err(told)?),
-    ])
-    .map_err(told)
-}
-
-fn argument(kind: ArgType, value: &Value) -> Option<RestrictedExpression> {
-    Some(match kind {
-        ArgType::Int => RestrictedExpression::new_long(value.as_i64()?),
-        ArgType::Bool => RestrictedExpression::new_bool(value.as_bool()?),
-        ArgType::Time => {
-            let time: jiff::Timestamp = value.as_str()?.parse().ok()?;
-            RestrictedExpression::new_long(time.as_second())
-        }
-        ArgType::Duration => RestrictedExpression::new_long(time::parse_duration(value.as_str()?).ok()?.as_secs()),
-        ArgType::Service
-        | ArgType::Path
-        | ArgType::Label
-        | ArgType::Regex
-        | ArgType::Enum
-        | ArgType::Text
-        | ArgType::Query
-        | ArgType::Evidence => RestrictedExpression::new_string(value.as_str()?.to_owned()),
-    })
 }

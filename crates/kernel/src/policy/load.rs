@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use cedar_policy::ffi::DetailedError;
-use cedar_policy::{Authorizer, PolicyId, PolicySet, Schema, ValidationMode, Validator};
+use cedar_policy::{ActionConstraint, Authorizer, Effect, PolicyId, PolicySet, Schema, ValidationMode, Validator};
+use serde_json::{Value, json};
 
+use crate::domain::in_force::InForce;
 use crate::domain::name::RoleName;
 use crate::domain::tool::ToolDefinition;
 
@@ -19,7 +21,8 @@ pub(super) fn load<'t>(
     tools: impl IntoIterator<Item = &'t ToolDefinition>,
     roles: &BTreeSet<RoleName>,
 ) -> Result<Policy, Vec<PolicyError>> {
-    let schema = schema::make(tools, roles)
+    let tools: Vec<&ToolDefinition> = tools.into_iter().collect();
+    let schema = schema::make(&tools, roles)
         .map_err(|message| vec![PolicyError { file: "(schema of the tools)".to_owned(), line: 1, message }])?;
     let mut loading = Loading::default();
     for text in texts {
@@ -37,7 +40,15 @@ pub(super) fn load<'t>(
         set: loading.set,
         sources: loading.sources,
         authorizer: Authorizer::new(),
+        in_force: in_force(texts),
     })
+}
+
+fn in_force(texts: &[PolicyText<'_>]) -> InForce {
+    let mut files: Vec<(&str, &str)> = texts.iter().map(|file| (file.name, file.text)).collect();
+    files.sort_unstable();
+    let files: Vec<Value> = files.into_iter().map(|(file, text)| json!({ "file": file, "text": text })).collect();
+    InForce::of(json!({ "policies": files }))
 }
 
 #[derive(Default)]
@@ -101,6 +112,12 @@ impl Loading {
         }
         if let Some(first) = self.sources.get(id) {
             let message = format!("the id `{id}` is already taken in {}:{}", first.file, first.line);
+            self.fault(file, line, message);
+            return;
+        }
+        if policy.effect() == Effect::Permit && policy.action_constraint() == ActionConstraint::Any {
+            // It would say that reads are permitted, that low suffices and that anybody may approve, all in one.
+            let message = format!("policy `{id}` permits every action: say which, as in `action in Action::\"read\"`");
             self.fault(file, line, message);
             return;
         }

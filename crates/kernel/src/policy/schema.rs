@@ -1,19 +1,26 @@
 //! The Cedar schema, made from the tool definitions, so that a policy that names what isn't there does not load.
 //!
-//! Roles, channels and kinds of trigger are enumerated types: a mistyped one is found when policies are loaded. All six
-//! kinds of resource have the same attributes and parents, so one policy can speak of all of them. The schema is made as
-//! JSON, which Cedar reads several times faster than its own form.
+//! Roles, tools, tiers, channels and kinds of trigger are enumerated types: a mistyped one is found when policies are
+//! loaded. All six kinds of resource have the same attributes and parents, so one policy can speak of all of them.
+//!
+//! Each tool is an action, in the group of its risk: may it be called. Three more actions are asked of a call that does more
+//! than read: `medium_suffices`, `low_suffices`, `one_suffices`. They are the same for all tools, and `context.tool` says
+//! which it is; its arguments stand under its name, `context.args.edit_config.path`, so that a mistyped one is found there
+//! too. What persons do ([`Verb`]) are actions with a `Person` as principal. The schema is made as JSON, which Cedar reads
+//! several times faster than its own form.
 
 use std::collections::BTreeSet;
 
 use cedar_policy::Schema;
 use serde_json::{Map, Value, json};
 
-use crate::domain::decision::Risk;
+use crate::domain::decision::{Risk, Tier};
 use crate::domain::name::RoleName;
 use crate::domain::run::Channel;
 use crate::domain::target::TargetKind;
 use crate::domain::tool::{ArgType, ToolDefinition};
+
+use super::standing::Verb;
 
 /// The Cedar entity type of a resource.
 pub(super) fn resource_type(kind: TargetKind) -> &'static str {
@@ -37,25 +44,66 @@ pub(super) const KINDS: [TargetKind; 6] = [
     TargetKind::Evidence,
 ];
 const RISKS: [Risk; 5] = [Risk::Read, Risk::Write, Risk::Shell, Risk::Network, Risk::Dangerous];
+const TIERS: [Tier; 3] = [Tier::Low, Tier::Medium, Tier::High];
 const CHANNELS: [Channel; 3] = [Channel::Terminal, Channel::Command, Channel::Demo];
 
 /// The entity types beside those of resources.
-pub(super) const ENTITY_TYPES: [&str; 8] =
-    ["Action", "Channel", "Environment", "Group", "Person", "Role", "Run", "Trigger"];
+pub(super) const ENTITY_TYPES: [&str; 12] =
+    ["Action", "Channel", "Environment", "Group", "Person", "Risk", "Role", "Run", "System", "Tier", "Tool", "Trigger"];
 
 /// What began a run, as policies call it.
 pub(super) const TRIGGERS: [&str; 2] = ["question", "alert"];
 
-pub(super) fn make<'t>(
-    tools: impl IntoIterator<Item = &'t ToolDefinition>,
-    roles: &BTreeSet<RoleName>,
-) -> Result<Schema, String> {
+/// The resource of what is about Warrant as a whole.
+pub(super) const SYSTEM: &str = "warrant";
+
+/// What is asked of a call that does more than read, once it is permitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suffices {
+    /// Does one confirmation suffice?
+    Medium,
+    /// Does a record suffice?
+    Low,
+    /// Does one person suffice, at the tier that the gate asks for?
+    One(Tier),
+}
+
+impl Suffices {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Medium => "medium_suffices",
+            Self::Low => "low_suffices",
+            Self::One(_) => "one_suffices",
+        }
+    }
+}
+
+/// The kinds of resource that more than a read can be about. Fewer kinds are fewer cases for Cedar to check each policy in.
+const WRITABLE: [TargetKind; 4] = [TargetKind::Service, TargetKind::Source, TargetKind::Path, TargetKind::Catalog];
+
+/// The schema, or what is wrong with the tools it is made from.
+pub(super) fn make(tools: &[&ToolDefinition], roles: &BTreeSet<RoleName>) -> Result<Schema, String> {
+    let taken: BTreeSet<&str> = names_taken().collect();
+    if let Some(tool) = tools.iter().find(|tool| taken.contains(tool.name.as_str())) {
+        return Err(format!("a tool can't be called `{}`: policies know that word as another action", tool.name));
+    }
     Schema::from_json_value(json(tools, roles)).map_err(|error| error.to_string())
 }
 
+/// The actions that are no tools.
+fn names_taken() -> impl Iterator<Item = &'static str> {
+    let suffices = [Suffices::Medium, Suffices::Low, Suffices::One(Tier::High)].map(Suffices::as_str);
+    RISKS.map(Risk::as_str).into_iter().chain(suffices).chain(Verb::ALL.map(Verb::as_str))
+}
+
 /// The schema in Cedar's JSON form.
-pub(super) fn json<'t>(tools: impl IntoIterator<Item = &'t ToolDefinition>, roles: &BTreeSet<RoleName>) -> Value {
-    json!({ "": { "entityTypes": entity_types(roles), "actions": actions(tools) } })
+pub(super) fn json(tools: &[&ToolDefinition], roles: &BTreeSet<RoleName>) -> Value {
+    let mut all = entity_types(roles);
+    all.insert("Tool".to_owned(), json!({ "enum": tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>() }));
+    let mut actions = actions(tools);
+    actions.extend(questions_of_tier(tools));
+    actions.extend(Verb::ALL.map(standing));
+    json!({ "": { "entityTypes": all, "actions": actions } })
 }
 
 fn entity_types(roles: &BTreeSet<RoleName>) -> Map<String, Value> {
@@ -64,6 +112,9 @@ fn entity_types(roles: &BTreeSet<RoleName>) -> Map<String, Value> {
     put("Role", json!({ "enum": roles.iter().map(RoleName::as_str).collect::<Vec<_>>() }));
     put("Channel", json!({ "enum": CHANNELS.map(Channel::as_str) }));
     put("Trigger", json!({ "enum": TRIGGERS }));
+    put("Risk", json!({ "enum": RISKS.map(Risk::as_str) }));
+    put("Tier", json!({ "enum": TIERS.map(Tier::as_str) }));
+    put("System", json!({ "enum": [SYSTEM] }));
     put("Group", json!({}));
     put("Environment", json!({}));
     put("Person", json!({ "memberOfTypes": ["Group"] }));
@@ -84,19 +135,16 @@ fn entity_types(roles: &BTreeSet<RoleName>) -> Map<String, Value> {
     types
 }
 
-fn actions<'t>(tools: impl IntoIterator<Item = &'t ToolDefinition>) -> Map<String, Value> {
+/// May it be called?
+fn actions(tools: &[&ToolDefinition]) -> Map<String, Value> {
     let mut actions: Map<String, Value> = RISKS.into_iter().map(|risk| (risk.as_str().to_owned(), json!({}))).collect();
     for tool in tools {
-        let args: Map<String, Value> = tool
-            .args
-            .iter()
-            .map(|(name, spec)| {
-                let always = spec.required || spec.default.is_some();
-                (name.clone(), json!({ "type": cedar_type(spec.kind), "required": always }))
-            })
-            .collect();
-        let context =
-            json!({ "channel": entity("Channel"), "now": { "type": "Long" }, "args": record(&Value::Object(args)) });
+        let context = json!({
+            "channel": entity("Channel"),
+            "now": { "type": "Long" },
+            "allow_writes": { "type": "Boolean" },
+            "args": record(&arguments(tool)),
+        });
         let action = json!({
             "memberOf": [{ "id": tool.risk.as_str() }],
             "appliesTo": { "principalTypes": ["Run"], "resourceTypes": resources(tool), "context": record(&context) },
@@ -104,6 +152,64 @@ fn actions<'t>(tools: impl IntoIterator<Item = &'t ToolDefinition>) -> Map<Strin
         actions.insert(tool.name.to_string(), action);
     }
     actions
+}
+
+fn arguments(tool: &ToolDefinition) -> Value {
+    let args: Map<String, Value> = tool
+        .args
+        .iter()
+        .map(|(name, spec)| {
+            let always = spec.required || spec.default.is_some();
+            (name.clone(), json!({ "type": cedar_type(spec.kind), "required": always }))
+        })
+        .collect();
+    Value::Object(args)
+}
+
+/// Which tier suffices, and does one person?
+fn questions_of_tier(tools: &[&ToolDefinition]) -> Map<String, Value> {
+    let of_tools: Map<String, Value> = tools
+        .iter()
+        .filter(|tool| tool.risk != Risk::Read)
+        .map(|tool| {
+            let args = json!({ "type": "Record", "attributes": arguments(tool), "required": false });
+            (tool.name.to_string(), args)
+        })
+        .collect();
+    let one = |suffices: Suffices| {
+        let mut context = Map::from_iter([
+            ("channel".to_owned(), entity("Channel")),
+            ("now".to_owned(), json!({ "type": "Long" })),
+            ("tool".to_owned(), entity("Tool")),
+            ("risk".to_owned(), entity("Risk")),
+            ("args".to_owned(), record(&Value::Object(of_tools.clone()))),
+        ]);
+        if let Suffices::One(_) = suffices {
+            context.insert("tier".to_owned(), entity("Tier"));
+        }
+        applies(suffices.as_str(), "Run", &WRITABLE.map(resource_type), context)
+    };
+    [Suffices::Medium, Suffices::Low, Suffices::One(Tier::High)].into_iter().map(one).collect()
+}
+
+/// May a person do this?
+fn standing(verb: Verb) -> (String, Value) {
+    let mut context =
+        Map::from_iter([("channel".to_owned(), entity("Channel")), ("now".to_owned(), json!({ "type": "Long" }))]);
+    if !verb.is_about_a_write() {
+        return applies(verb.as_str(), "Person", &["System"], context);
+    }
+    context.insert("tool".to_owned(), entity("Tool"));
+    context.insert("tier".to_owned(), entity("Tier"));
+    context.insert("contributor".to_owned(), json!({ "type": "Boolean" }));
+    context.insert("is_requester".to_owned(), json!({ "type": "Boolean" }));
+    applies(verb.as_str(), "Person", &WRITABLE.map(resource_type), context)
+}
+
+fn applies(action: &str, principal: &str, resources: &[&str], context: Map<String, Value>) -> (String, Value) {
+    let context = record(&Value::Object(context));
+    let applies = json!({ "principalTypes": [principal], "resourceTypes": resources, "context": context });
+    (action.to_owned(), json!({ "appliesTo": applies }))
 }
 
 /// The kinds of resource a call of the tool may look at: the one that its required argument names; where the argument

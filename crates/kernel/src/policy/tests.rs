@@ -4,6 +4,12 @@ mod deciding;
 
 mod loading;
 
+mod standing;
+
+mod writing;
+
+mod laws;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -12,18 +18,18 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::decision::Risk;
 use crate::domain::name::RoleName;
-use crate::domain::run::{Channel, Requester, Run, Trigger};
+use crate::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use crate::domain::target::{Target, TargetKind};
 use crate::domain::tool::{ArgSpec, ArgType, Keep, OutputPolicy, TargetSpec, ToolDefinition, ToolRun};
 
 use super::{Policy, PolicyText, Question, Ruling};
 
-const SHIPPED: &str = include_str!("../../../../policies/reads.cedar");
+const SHIPPED: [PolicyText<'static>; 3] = [
+    PolicyText { name: "policies/approvals.cedar", text: include_str!("../../../../policies/approvals.cedar") },
+    PolicyText { name: "policies/reads.cedar", text: include_str!("../../../../policies/reads.cedar") },
+    PolicyText { name: "policies/writes.cedar", text: include_str!("../../../../policies/writes.cedar") },
+];
 const CASES: &str = include_str!("../../../../policies/tests.toml");
-
-fn shipped() -> PolicyText<'static> {
-    PolicyText { name: "policies/reads.cedar", text: SHIPPED }
-}
 
 fn roles() -> BTreeSet<RoleName> {
     ["explore", "general-purpose", "intern"].into_iter().map(|role| role.parse().unwrap()).collect()
@@ -61,16 +67,25 @@ fn tools() -> Vec<ToolDefinition> {
         ("window", arg(ArgType::Duration, false, None)),
         ("limit", arg(ArgType::Int, false, Some(json!(200)))),
     ];
+    let edit = [("path", arg(ArgType::Path, true, None)), ("new_string", arg(ArgType::Text, true, None))];
+    let silence = [("service", arg(ArgType::Service, true, None)), ("duration", arg(ArgType::Duration, true, None))];
     vec![
         tool("search_logs", Risk::Read, TargetKind::Service, &search),
         tool("read_file", Risk::Read, TargetKind::Path, &[("path", arg(ArgType::Path, true, None))]),
         tool("restart_service", Risk::Write, TargetKind::Service, &[("service", arg(ArgType::Service, true, None))]),
+        tool("edit_config", Risk::Write, TargetKind::Path, &edit),
+        tool("edit_temp_config", Risk::Write, TargetKind::Path, &edit),
+        tool("restore_config", Risk::Write, TargetKind::Path, &edit[..1]),
+        tool("create_silence", Risk::Write, TargetKind::Service, &silence),
+        tool("drain_node", Risk::Write, TargetKind::Source, &[("node", arg(ArgType::Label, true, None))]),
         tool("run_shell", Risk::Shell, TargetKind::Source, &[]),
+        tool("fetch", Risk::Network, TargetKind::Source, &[]),
+        tool("unknown_power", Risk::Dangerous, TargetKind::Source, &[]),
     ]
 }
 
 fn policy(more: &[PolicyText<'_>]) -> Policy {
-    let texts: Vec<PolicyText<'_>> = std::iter::once(shipped()).chain(more.iter().copied()).collect();
+    let texts: Vec<PolicyText<'_>> = SHIPPED.iter().chain(more).copied().collect();
     Policy::load(&texts, &tools(), &roles()).unwrap()
 }
 
@@ -85,6 +100,7 @@ fn run(role: &str) -> Run {
         requester: Requester { person: "ann@example.org".parse().unwrap(), groups: vec!["sre".to_owned()] },
         role: role.parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: Some("checkout".parse().unwrap()),
         since: now(),
         opened_at: now(),

@@ -10,7 +10,7 @@ use crate::db::Database;
 use crate::domain::event::{Body, Event};
 use crate::domain::name::{EvidenceId, InvestigationId};
 use crate::domain::result::Origin;
-use crate::domain::run::{Channel, Requester, Run, Trigger};
+use crate::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 use super::capture::Captured;
 use super::{Store, StoreError, numbered};
@@ -51,6 +51,7 @@ fn run(name: &str, minute: usize) -> Run {
         requester: Requester { person: "ann".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: Some("checkout".parse().unwrap()),
         since: at,
         opened_at: at,

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::name::{Environment, PersonId, ServiceName, SourceName};
 
+use super::restart::Restart;
+
 /// One service: `[services.NAME]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +38,15 @@ pub struct Service {
     /// Its configuration and other files, beneath workspace roots.
     #[serde(default)]
     pub files: Vec<WorkspaceFiles>,
+    /// Overrides that its owner calls safe to change and that a restart discards; `edit_temp_config` changes these alone.
+    #[serde(default)]
+    pub temp_files: Vec<WorkspaceFiles>,
+    /// Programs that say whether a changed file is good.
+    #[serde(default)]
+    pub validate: Vec<Validator>,
+    /// How it is restarted; without it, it isn't.
+    #[serde(default)]
+    pub restart: Option<Restart>,
     /// Where its changes are committed.
     #[serde(default)]
     pub changes: Vec<RepoPaths>,
@@ -81,6 +92,18 @@ pub struct WorkspaceFiles {
     pub path: String,
 }
 
+/// A program that says whether a file is good, by ending with 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Validator {
+    /// The `[workspaces.NAME]` section.
+    pub workspace: SourceName,
+    /// The file, or a directory that stands for all beneath it.
+    pub path: String,
+    /// The program and its arguments, `["nginx", "-t", "-c", "{file}"]`; `{file}` stands for a copy with the change in it.
+    pub argv: Vec<String>,
+}
+
 /// Paths of a service in a `[repositories.NAME]` Git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,7 +121,8 @@ impl Service {
         let mut names: Vec<(&'static str, &SourceName)> = Vec::new();
         names.extend(self.logs.iter().map(|logs| ("logs", &logs.source)));
         names.extend(self.metrics.iter().map(|series| ("metrics", &series.source)));
-        names.extend(self.files.iter().map(|files| ("workspaces", &files.workspace)));
+        names.extend(self.files.iter().chain(&self.temp_files).map(|files| ("workspaces", &files.workspace)));
+        names.extend(self.validate.iter().map(|validator| ("workspaces", &validator.workspace)));
         names.extend(self.changes.iter().map(|changes| ("repositories", &changes.repository)));
         names.extend(self.deploys.iter().map(|deploys| ("deploys", deploys)));
         names

@@ -80,13 +80,41 @@ pub enum Shows {
     Cause,
 }
 
-/// Something to do, for the report's next steps.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something to do about it: a write that can be proposed, or a text for people only. Texts become the report's next steps.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Remedy {
     /// In a sentence.
     pub text: String,
-    /// What else would help.
+    /// The check that must have held for it to be proposed; any check will do where none is named.
+    pub when: Option<String>,
+    /// The write that does it; none where it is for people.
+    pub write: Option<Deed>,
+    /// What it needs to take effect, in order, unless the trouble is over without.
+    pub then: Vec<Deed>,
+    /// Smaller steps in its place, in order, where people refuse it or what follows it.
+    pub lesser: Vec<Deed>,
+    /// What else would help, for people.
     pub alternatives: Vec<String>,
+    /// Where it begins in the file.
+    pub line: usize,
+}
+
+impl Remedy {
+    /// All writes that it names.
+    pub fn deeds(&self) -> impl Iterator<Item = &Deed> {
+        self.write.iter().chain(&self.then).chain(&self.lesser)
+    }
+}
+
+/// A write that a remedy names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deed {
+    /// What it does, in a sentence.
+    pub text: String,
+    /// The tool to call.
+    pub tool: ToolName,
+    /// Its arguments, placeholders in them; see [`crate::runbook::fill`].
+    pub args: Map<String, Value>,
 }
 
 /// Something wrong with a runbook file, and what to do about it.

@@ -1,24 +1,38 @@
-//! Whether the checks of all runbooks can be carried out: each names a tool there is, with arguments that fit.
+//! Whether the checks of all runbooks can be carried out and their remedies proposed: each names a tool there is, with
+//! arguments that fit; checks only read, and remedies only write.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::name::ToolName;
 use warrant_kernel::domain::time::{parse_duration, parse_time};
 use warrant_kernel::domain::tool::{ArgSpec, ArgType};
 
-use crate::runbook::document::{Check, Problem, Runbook};
+use crate::runbook::document::{Problem, Remedy, Runbook};
 use crate::runbook::fill;
 use crate::runbook::library::Library;
 
 /// The arguments of a tool by name.
 pub type ToolArgs = BTreeMap<String, ArgSpec>;
 
+/// What lint wants to know of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolForm {
+    /// Its arguments.
+    pub args: ToolArgs,
+    /// What it could do.
+    pub risk: Risk,
+}
+
+/// Finds a tool that exists.
+pub type Tools<'a> = &'a dyn Fn(&ToolName) -> Option<ToolForm>;
+
 impl Library {
-    /// Everything wrong with the runbooks, what did not load included; `tools` gives the arguments of a tool that exists.
+    /// Everything wrong with the runbooks, what did not load included.
     #[must_use]
-    pub fn lint(&self, tools: &dyn Fn(&ToolName) -> Option<ToolArgs>) -> Vec<Problem> {
+    pub fn lint(&self, tools: Tools<'_>) -> Vec<Problem> {
         let mut problems = self.problems().to_vec();
         for runbook in self.runbooks() {
             lint_runbook(runbook, tools, &mut problems);
@@ -28,13 +42,11 @@ impl Library {
     }
 }
 
-fn lint_runbook(runbook: &Runbook, tools: &dyn Fn(&ToolName) -> Option<ToolArgs>, problems: &mut Vec<Problem>) {
+fn lint_runbook(runbook: &Runbook, tools: Tools<'_>, problems: &mut Vec<Problem>) {
     let mut complain =
         |line: usize, message: String| problems.push(Problem { file: runbook.file.clone(), line: Some(line), message });
     for remedy in &runbook.remedies {
-        if remedy.text.trim().is_empty() {
-            complain(1, "a remedy's `do` is empty; say what to do".to_owned());
-        }
+        lint_remedy(remedy, tools, &mut |message| complain(remedy.line, message));
     }
     for check in &runbook.checks {
         let mut wrong = |message: String| complain(check.line, format!("check `{}`: {message}", check.id));
@@ -51,32 +63,58 @@ fn lint_runbook(runbook: &Runbook, tools: &dyn Fn(&ToolName) -> Option<ToolArgs>
                 ));
             }
         }
-        for name in check.args.values().flat_map(texts).flat_map(fill::placeholders) {
-            if !matches!(name, "service" | "since" | "until") {
+        for name in fill::placeholders_of(&check.args) {
+            if !fill::CHECK_PLACEHOLDERS.contains(&name) {
                 wrong(fill::FillError::Unknown(name.to_owned()).to_string());
             }
         }
-        if check.expect.needs_previous() && !check.args.values().flat_map(texts).any(|text| text.contains("{since}")) {
+        if check.expect.needs_previous()
+            && !check.args.values().flat_map(fill::texts).any(|text| text.contains("{since}"))
+        {
             wrong("it compares with the window before, so an argument must hold `{since}`".to_owned());
         }
         match tools(&check.tool) {
             None => wrong(format!("there is no tool `{}`; `warrant tools list` names them", check.tool)),
-            Some(args) => lint_args(check, &args, &mut wrong),
+            Some(tool) if tool.risk != Risk::Read => {
+                wrong(format!("`{}` does not only read; a check must", check.tool))
+            }
+            Some(tool) => lint_args(&check.tool, &check.args, &tool.args, &mut wrong),
         }
     }
 }
 
-fn lint_args(check: &Check, args: &ToolArgs, wrong: &mut impl FnMut(String)) {
-    for (name, spec) in args {
-        if spec.required && spec.default.is_none() && !check.args.contains_key(name) {
-            wrong(format!("`{}` needs the argument `{name}`", check.tool));
+fn lint_remedy(remedy: &Remedy, tools: Tools<'_>, wrong: &mut dyn FnMut(String)) {
+    let texts_of = [&remedy.text].into_iter().chain(remedy.deeds().map(|deed| &deed.text));
+    if texts_of.into_iter().any(|text| text.trim().is_empty()) {
+        wrong("a remedy's `do` is empty; say what to do".to_owned());
+    }
+    for deed in remedy.deeds() {
+        let mut wrong = |message: String| wrong(format!("remedy `{}`: {message}", deed.text));
+        for name in fill::placeholders_of(&deed.args) {
+            if !fill::REMEDY_PLACEHOLDERS.contains(&name) {
+                let known = fill::REMEDY_PLACEHOLDERS.map(|name| format!("`{{{name}}}`")).join(", ");
+                wrong(format!("`{{{name}}}` is no placeholder of a remedy; there are {known}"));
+            }
+        }
+        match tools(&deed.tool) {
+            None => wrong(format!("there is no tool `{}`; `warrant tools list` names them", deed.tool)),
+            Some(tool) if tool.risk != Risk::Write => wrong(format!("`{}` changes nothing; a remedy must", deed.tool)),
+            Some(tool) => lint_args(&deed.tool, &deed.args, &tool.args, &mut wrong),
         }
     }
-    for (name, value) in &check.args {
+}
+
+fn lint_args(tool: &ToolName, given: &Map<String, Value>, args: &ToolArgs, wrong: &mut dyn FnMut(String)) {
+    for (name, spec) in args {
+        if spec.required && spec.default.is_none() && !given.contains_key(name) {
+            wrong(format!("`{tool}` needs the argument `{name}`"));
+        }
+    }
+    for (name, value) in given {
         match args.get(name) {
             None => {
                 let names: Vec<&str> = args.keys().map(String::as_str).collect();
-                wrong(format!("`{}` takes no argument `{name}`; it takes {}", check.tool, names.join(", ")));
+                wrong(format!("`{tool}` takes no argument `{name}`; it takes {}", names.join(", ")));
             }
             Some(spec) => {
                 if let Err(message) = fits(value, spec) {
@@ -139,15 +177,6 @@ fn within(text: &str, spec: &ArgSpec) -> Result<(), String> {
     match spec.max {
         Some(max) if length > max => Err(format!("longer than {max} characters")),
         _ => Ok(()),
-    }
-}
-
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text.as_str()],
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::Object(fields) => fields.values().flat_map(texts).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
 }
 

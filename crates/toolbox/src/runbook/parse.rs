@@ -3,6 +3,8 @@
 //! Files without that front matter, or with YAML between `---` lines, are other people's runbooks: they load as text, with
 //! a title, and their file name counts as the alert's. Every error bears the line and says what to do.
 
+mod remedies;
+
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,6 +16,7 @@ use warrant_kernel::domain::name::{ServiceName, ToolName};
 use crate::runbook::document::{Check, Problem, Remedy, Runbook, Shows};
 use crate::runbook::expect::{Expect, Test, Than};
 use crate::runbook::markdown;
+use remedies::RemedyForm;
 
 /// Most bytes of a runbook file.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -31,7 +34,7 @@ struct FrontMatter {
     #[serde(default)]
     checks: Vec<Spanned<CheckForm>>,
     #[serde(default)]
-    remedies: Vec<RemedyForm>,
+    remedies: Vec<Spanned<RemedyForm>>,
     #[serde(default)]
     changes: ChangesForm,
 }
@@ -75,15 +78,6 @@ enum Is {
     Absent,
     Rises,
     Falls,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RemedyForm {
-    #[serde(rename = "do")]
-    text: String,
-    #[serde(default)]
-    alternatives: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -135,7 +129,11 @@ pub fn parse(id: &str, file: &Path, text: &str) -> Result<Runbook, Problem> {
                     line,
                 });
             }
-            let remedies = front.remedies.into_iter();
+            let mut remedies: Vec<Remedy> = Vec::new();
+            for form in front.remedies {
+                let line = at(form.span());
+                remedies.push(form.into_inner().remedy(line, &checks).map_err(|message| problem(line, message))?);
+            }
             Ok(Runbook {
                 id: id.to_owned(),
                 file: file.to_path_buf(),
@@ -144,7 +142,7 @@ pub fn parse(id: &str, file: &Path, text: &str) -> Result<Runbook, Problem> {
                 services: front.services,
                 symptoms: front.symptoms,
                 checks,
-                remedies: remedies.map(|form| Remedy { text: form.text, alternatives: form.alternatives }).collect(),
+                remedies,
                 change_words: front.changes.keys.iter().map(|key| key.to_lowercase()).collect(),
                 text: body.to_owned(),
                 sections: markdown::read(body, body_line).sections,

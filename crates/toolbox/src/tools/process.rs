@@ -4,6 +4,8 @@
 //! nothing in it but what the caller lists, no standard input, and a process group of its own that dies with the call:
 //! dropping the future kills all of it.
 
+pub mod users;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,8 +18,16 @@ use tokio::process::{Child, Command};
 const MAX_STDERR: usize = 4096;
 
 /// Directories that a program is looked for in. `PATH` is not asked: whoever sets it would choose the program.
-const DIRECTORIES: [&str; 5] =
-    ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin", "/opt/homebrew/bin"];
+const DIRECTORIES: [&str; 8] = [
+    "/usr/bin",
+    "/usr/local/bin",
+    "/bin",
+    "/usr/sbin",
+    "/usr/local/sbin",
+    "/sbin",
+    "/run/current-system/sw/bin",
+    "/opt/homebrew/bin",
+];
 
 /// Why a program brought nothing.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +59,18 @@ impl Program {
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         DIRECTORIES.iter().map(|directory| Path::new(directory).join(name)).find(|path| path.is_file()).map(Self)
+    }
+
+    /// A program by its absolute path, or by its name in the directories of the system.
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        if text.contains('/') { Self::at(PathBuf::from(text)) } else { Self::find(text) }
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     /// A program by its absolute path.

@@ -9,9 +9,15 @@ pub mod protected;
 
 pub mod root;
 
+pub mod held;
+
+pub mod replace;
+
 pub mod walk;
 
 pub mod lines;
+
+pub mod belongs;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,6 +29,7 @@ use warrant_kernel::domain::name::SourceName;
 use warrant_kernel::domain::target::{Target, TargetKind};
 
 use crate::catalog::source::DirSource;
+use crate::tools::workspace::belongs::{Belonging, Belongings};
 use crate::tools::workspace::path::RelPath;
 pub use crate::tools::workspace::protected::OwnFiles;
 use crate::tools::workspace::root::Root;
@@ -42,6 +49,7 @@ pub struct RootError {
 pub struct Workspaces {
     roots: BTreeMap<SourceName, Arc<Root>>,
     own: Arc<OwnFiles>,
+    belongings: Arc<Belongings>,
 }
 
 /// A place beneath one root.
@@ -74,12 +82,22 @@ impl Workspaces {
     /// As [`Self::open`], with the roots that can be opened, and the errors of the others beside them.
     #[must_use]
     pub fn open_each(sources: &BTreeMap<SourceName, DirSource>, own: OwnFiles) -> (Self, Vec<RootError>) {
-        let own = Arc::new(own);
+        Self::open_for(sources, own, Belongings::default())
+    }
+
+    /// As [`Self::open_each`]; policy decides on what belongs to a service as on the service.
+    #[must_use]
+    pub fn open_for(
+        sources: &BTreeMap<SourceName, DirSource>,
+        own: OwnFiles,
+        belongings: Belongings,
+    ) -> (Self, Vec<RootError>) {
+        let (own, belongings) = (Arc::new(own), Arc::new(belongings));
         let (mut roots, mut errors) = (BTreeMap::new(), Vec::new());
         for (name, source) in sources {
             match Root::open(name.clone(), &source.dir, Arc::clone(&own)) {
                 Ok(root) => {
-                    roots.insert(name.clone(), Arc::new(root));
+                    roots.insert(name.clone(), Arc::new(root.shared(&belongings)));
                 }
                 Err(error) => errors.push(RootError {
                     section: "workspaces",
@@ -89,7 +107,7 @@ impl Workspaces {
                 }),
             }
         }
-        (Self { roots, own }, errors)
+        (Self { roots, own, belongings }, errors)
     }
 
     /// Warrant's own files.
@@ -162,11 +180,17 @@ impl Workspaces {
     /// # Errors
     /// None that a caller could cause.
     pub fn target(&self, place: Option<&Place>) -> Result<Target, Problem> {
-        let (name, source) = match place {
-            Some(place) => (format!("{}:{}", place.root.name(), place.path), place.root.name().clone()),
-            None => ("*".to_owned(), all_roots()?),
+        let (name, source, belonging) = match place {
+            Some(Place { root, path }) => {
+                (format!("{}:{path}", root.name()), root.name().clone(), self.belongings.find(root.name(), path))
+            }
+            None => ("*".to_owned(), all_roots()?, self.belongings.whole()),
         };
-        Ok(Target { kind: TargetKind::Path, name, service: None, environment: None, owner: None, source })
+        let (service, environment, owner) = match belonging.cloned() {
+            Some(Belonging { service, environment, owner, .. }) => (Some(service), environment, owner),
+            None => (None, None, None),
+        };
+        Ok(Target { kind: TargetKind::Path, name, service, environment, owner, source })
     }
 }
 

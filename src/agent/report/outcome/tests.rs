@@ -3,7 +3,7 @@ use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller
 use warrant_kernel::domain::name::{CallId, EvidenceId};
 use warrant_kernel::domain::report::{Draft, Quote};
 use warrant_kernel::domain::result::{CallError, ErrorCode, Meta, Origin, Status, ToolResult};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::store::numbered;
 
 use super::*;
@@ -20,6 +20,7 @@ fn state(reads: &[(&str, &str, Option<Value>)]) -> State {
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: "2026-01-31T03:30:00Z".parse().unwrap(),
         opened_at: now,

@@ -14,6 +14,7 @@ fn report(outcome_reason: &str) -> Report {
         ruled_out: Vec::new(),
         impact: None,
         timeline: Vec::new(),
+        writes: Vec::new(),
         next_steps: Vec::new(),
         not_seen: Vec::new(),
         evidence: Vec::new(),

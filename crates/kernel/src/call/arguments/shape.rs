@@ -4,6 +4,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 
+use crate::call::case;
 use crate::call::definition::{Definition, did_you_mean, listed, nearest};
 use crate::call::tool::Problem;
 use crate::domain::tool::{ArgSpec, ArgType, ToolDefinition};
@@ -44,6 +45,10 @@ pub(super) fn pointer(name: &str) -> String {
 fn tell(error: &ValidationError<'_>, tool: &ToolDefinition, given: &Map<String, Value>, problems: &mut Vec<Problem>) {
     let at = error.instance_path().as_str().to_owned();
     let value = error.instance();
+    if let Some(message) = of_case(&at, value, tool) {
+        problems.push(Problem { pointer: at, message });
+        return;
+    }
     let message = match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             problems.extend(unexpected.iter().map(|name| unknown(name, tool, given)));
@@ -51,7 +56,8 @@ fn tell(error: &ValidationError<'_>, tool: &ToolDefinition, given: &Map<String, 
         }
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            let what = tool.args.get(name).map_or("", |spec| spec.description.as_str());
+            let spec = tool.args.get(name).map(|spec| spec.description.as_str());
+            let what = spec.or_else(|| case::description(name)).unwrap_or("");
             problems.push(Problem { pointer: pointer(name), message: format!("is missing: {what}") });
             return;
         }
@@ -66,6 +72,15 @@ fn tell(error: &ValidationError<'_>, tool: &ToolDefinition, given: &Map<String, 
         _ => visible(&error.masked().to_string()).chars().take(200).collect(),
     };
     problems.push(Problem { pointer: at, message });
+}
+
+/// What is wrong with an argument of the case for a write.
+fn of_case(at: &str, value: &Value, tool: &ToolDefinition) -> Option<String> {
+    let name = at.strip_prefix('/')?.split('/').next()?;
+    if tool.args.contains_key(name) {
+        return None;
+    }
+    Some(format!("must be {}, and is {}: {}", case::wanted(name)?, type_of(value), shown(value)))
 }
 
 fn unknown(name: &str, tool: &ToolDefinition, given: &Map<String, Value>) -> Problem {

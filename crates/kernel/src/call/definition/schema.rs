@@ -6,13 +6,20 @@
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 
+use crate::call::case;
+use crate::domain::decision::Risk;
 use crate::domain::tool::{ArgSpec, ArgType, ToolDefinition};
 
 /// The schema of the tool's arguments: an object that knows no other fields.
 pub(super) fn schema_for(tool: &ToolDefinition) -> Value {
-    let properties: Map<String, Value> =
+    let mut properties: Map<String, Value> =
         tool.args.iter().map(|(name, spec)| (name.clone(), Value::Object(property(spec)))).collect();
-    let required: Vec<&String> = tool.args.iter().filter(|(_, spec)| spec.required).map(|(name, _)| name).collect();
+    let mut required: Vec<&str> =
+        tool.args.iter().filter(|(_, spec)| spec.required).map(|(name, _)| name.as_str()).collect();
+    if tool.risk != Risk::Read {
+        properties.extend(case::properties());
+        required.extend(case::REQUIRED);
+    }
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));

@@ -194,11 +194,10 @@ fn what_must_be_there_is_asked_for() {
 }
 
 #[test]
-fn only_reads_load() {
+fn only_reads_and_writes_load() {
     let with = |risk: &str| refused(&SEARCH.replace("risk = \"read\"", &format!("risk = \"{risk}\"")));
-    let all = [with("write"), with("shell"), with("network"), with("dangerous"), with("reads")];
+    let all = [with("shell"), with("network"), with("dangerous"), with("reads")];
     insta::assert_snapshot!(all.join("\n"), @r#"
-    t.toml:4: `risk = "write"`: write tools are not supported in this version
     t.toml:4: `risk = "shell"`: shell tools are not supported in this version
     t.toml:4: `risk = "network"`: tools of this risk are not supported in this version
     t.toml:4: `risk = "dangerous"`: tools of this risk are not supported in this version
@@ -206,7 +205,7 @@ fn only_reads_load() {
     "#);
     let floor = SEARCH.replace("risk = \"read\"", "risk = \"read\"\ntier_floor = \"high\"\nside_effects = [\"x\"]");
     insta::assert_snapshot!(refused(&floor), @r"
-    t.toml:5: a read is never asked for; `tier_floor` belongs to write tools, which are not supported in this version
+    t.toml:5: a read is never asked for; `tier_floor` belongs to write tools
     t.toml:6: a read has no side effects
     ");
     let reserved = SEARCH.replace("\"search_logs\"", "\"read\"");

@@ -7,13 +7,14 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::domain::decision::{Risk, Tier};
 use crate::domain::name::{RoleName, ToolName};
 use crate::domain::tool::{ArgSpec, ToolDefinition};
 
 use super::document::{Document, Faults, Placed, Places};
 use super::{Standing, args, did_you_mean, nearest, tool};
 
-const FIELDS: [&str; 7] = ["tighten", "roles", "parallel_safe", "timeout", "cache", "output", "args"];
+const FIELDS: [&str; 8] = ["tighten", "tier_floor", "roles", "parallel_safe", "timeout", "cache", "output", "args"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,9 +57,7 @@ pub(super) fn apply(mut document: Document<'_>, tool: &mut ToolDefinition, fault
     if document.has("name") {
         faults.at(document.place("name"), "a file that tightens names the tool in `tighten` alone");
     }
-    if document.has("tier_floor") {
-        faults.at(document.place("tier_floor"), tool::NO_FLOOR);
-    }
+    raise_floor(&mut document, tool, faults);
     if let Some(roles) = document.take::<Vec<RoleName>>("roles", faults) {
         narrow_roles(&roles, tool, faults);
     }
@@ -102,6 +101,23 @@ pub(super) fn apply(mut document: Document<'_>, tool: &mut ToolDefinition, fault
             }
         }
     }
+}
+
+/// The floor of a write may rise; a read has none.
+fn raise_floor(document: &mut Document<'_>, tool: &mut ToolDefinition, faults: &mut Faults<'_>) {
+    let Some(floor) = document.take::<Tier>("tier_floor", faults) else { return };
+    if tool.risk == Risk::Read {
+        faults.at(floor.at, tool::NO_FLOOR);
+        return;
+    }
+    if let Some(now) = tool.tier_floor.filter(|now| floor.value < *now) {
+        faults.at(
+            floor.at,
+            format!("`tier_floor` is {}, below the {} of the built-in tool", floor.value.as_str(), now.as_str()),
+        );
+        return;
+    }
+    tool.tier_floor = Some(floor.value);
 }
 
 fn narrow_roles(roles: &Placed<Vec<RoleName>>, tool: &mut ToolDefinition, faults: &mut Faults<'_>) {
@@ -188,6 +204,7 @@ pub(super) fn is_narrower(narrow: &ToolDefinition, wide: &ToolDefinition) -> boo
         && narrow.timeout <= wide.timeout
         && narrow.cache <= wide.cache
         && narrow.output.max_chars <= wide.output.max_chars
+        && narrow.tier_floor >= wide.tier_floor
         && (wide.parallel_safe || !narrow.parallel_safe)
         && wide.args.keys().all(|name| {
             let ((low, high), (least, most)) = (bounds(&narrow.args, name), bounds(&wide.args, name));

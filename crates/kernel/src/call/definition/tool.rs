@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::call::arguments;
+use crate::call::{arguments, case};
 use crate::domain::decision::{Risk, Tier};
 use crate::domain::name::{RoleName, ToolName};
 use crate::domain::target::TargetKind;
@@ -64,7 +64,7 @@ pub(super) fn read(
     let description = text(&mut document, faults);
     let risk = risk(&mut document, faults);
     let floor = document.take::<Tier>("tier_floor", faults);
-    if let Some(floor) = floor.as_ref() {
+    if let Some(floor) = floor.as_ref().filter(|_| risk == Some(Risk::Read)) {
         faults.at(floor.at, NO_FLOOR);
     }
     let roles = roles(&mut document, context, faults);
@@ -75,13 +75,11 @@ pub(super) fn read(
     if let Some(output) = output.as_ref() {
         check_max_chars(output.value.max_chars, output.at, faults);
     }
-    let side_effects = document.take::<Vec<String>>("side_effects", faults);
-    if let Some(effects) = side_effects.as_ref().filter(|effects| !effects.value.is_empty()) {
-        faults.at(effects.at, "a read has no side effects");
-    }
+    let side_effects = side_effects(&mut document, risk, faults);
     local_only(&mut document, faults);
     let args = args::read(&mut document, faults);
     let target = target(&mut document, &args, faults);
+    let run_at = document.place("run");
     let run = run(&mut document, standing, &args, context, faults);
     let examples = document.items::<Example>("examples", faults);
     document.finish(&FIELDS, faults);
@@ -101,10 +99,13 @@ pub(super) fn read(
         output: output?.value,
         cache: cache?,
         target: target?,
-        side_effects: Vec::new(),
+        side_effects,
         run: run?,
         examples: examples.iter().map(|example| example.value.clone()).collect(),
     };
+    if tool.risk == Risk::Write {
+        check_write(&tool, line, run_at, faults);
+    }
     if !faults.none() {
         return None;
     }
@@ -112,8 +113,56 @@ pub(super) fn read(
     faults.none().then_some((tool, line))
 }
 
-pub(super) const NO_FLOOR: &str = "a read is never asked for; `tier_floor` belongs to write tools, \
-                                   which are not supported in this version";
+pub(super) const NO_FLOOR: &str = "a read is never asked for; `tier_floor` belongs to write tools";
+
+/// The role that only looks.
+const EXPLORE: &str = "explore";
+
+/// A write is asked for one by one, never answered from a cache, and seen by no role that only looks. Its code says what it
+/// would do and can tell afterwards whether it did.
+fn check_write(tool: &ToolDefinition, line: usize, run_at: usize, faults: &mut Faults<'_>) {
+    if tool.parallel_safe {
+        faults.at_line(line, "a write is never `parallel_safe`: set it to false");
+    }
+    if !tool.cache.is_zero() {
+        faults.at_line(line, "a write is done, not remembered: leave `cache` out");
+    }
+    if tool.roles.iter().any(|role| role.as_str() == EXPLORE) {
+        faults.at_line(line, "the role `explore` only looks: take it out of `roles`");
+    }
+    if let Some(name) = tool.args.keys().find(|name| case::NAMES.contains(&name.as_str())) {
+        faults.at_line(line, format!("every write takes `{name}` as part of its case: choose another name"));
+    }
+    match tool.target.kind {
+        TargetKind::Service | TargetKind::Path | TargetKind::Source | TargetKind::Catalog => {}
+        TargetKind::Runbooks | TargetKind::Evidence => {
+            faults.at_line(line, format!("nothing is written to {}", tool.target.kind.as_str()));
+        }
+    }
+    match tool.run {
+        ToolRun::Builtin => {}
+        ToolRun::Http(_) => faults.at(run_at, "a write needs target, preview and probe, and an HTTP read has none"),
+    }
+}
+
+/// What it changes, in words: needed of a write, and none of a read.
+fn side_effects(document: &mut Document<'_>, risk: Option<Risk>, faults: &mut Faults<'_>) -> Vec<String> {
+    let start = document.start();
+    let effects = document.take::<Vec<String>>("side_effects", faults);
+    match (risk, effects) {
+        (Some(Risk::Write), Some(effects)) if !effects.value.is_empty() => effects.value,
+        (Some(Risk::Write), effects) => {
+            let at = effects.map_or(start, |effects| effects.at);
+            faults.at(at, "`side_effects` is missing: what the write changes, in a sentence each");
+            Vec::new()
+        }
+        (_, Some(effects)) if !effects.value.is_empty() => {
+            faults.at(effects.at, "a read has no side effects");
+            Vec::new()
+        }
+        (_, _) => Vec::new(),
+    }
+}
 
 fn text(document: &mut Document<'_>, faults: &mut Faults<'_>) -> Option<String> {
     let description = document.require::<String>("description", "what the tool is for, for the model", faults)?;
@@ -137,8 +186,7 @@ pub(super) fn check_description(text: &str, most: usize, at: usize, faults: &mut
 fn risk(document: &mut Document<'_>, faults: &mut Faults<'_>) -> Option<Risk> {
     let risk = document.require::<Risk>("risk", "`read` for a tool that only looks", faults)?;
     let refused = match risk.value {
-        Risk::Read => return Some(Risk::Read),
-        Risk::Write => "write tools are not supported in this version",
+        Risk::Read | Risk::Write => return Some(risk.value),
         Risk::Shell => "shell tools are not supported in this version",
         Risk::Network | Risk::Dangerous => "tools of this risk are not supported in this version",
     };

@@ -121,7 +121,7 @@ async fn a_denial_names_the_policies_that_decided() {
     );
     let forbidden = Scene::with(Says(|| Ok(lines(["x"]))), "max_chars = 600, keep = \"full\"", &restricted);
     let by_policy = forbidden.look().await;
-    let nothing = "@id(\"nobody\") permit (principal, action, resource == Service::\"elsewhere\");";
+    let nothing = "@id(\"nobody\") permit (principal, action in Action::\"read\", resource == Service::\"elsewhere\");";
     let unpermitted = Scene::with(Says(|| Ok(lines(["x"]))), "max_chars = 600, keep = \"full\"", nothing);
     let by_default = unpermitted.look().await;
     insta::assert_json_snapshot!([told(&by_policy), told(&by_default)], @r#"

@@ -1,18 +1,17 @@
-//! Rulings, explanations and the laws they keep.
+//! Rulings on calls, and explanations.
 
-use proptest::prelude::*;
 use serde_json::json;
 
-use crate::domain::decision::{Action, Tier};
-use crate::domain::run::{Channel, Trigger};
-use crate::policy::{Basis, DEFAULT_DENY, Policy, PolicyText, Question, cases};
+use crate::domain::decision::Action;
+use crate::domain::run::{Channel, Trigger, Writes};
+use crate::policy::{Basis, DEFAULT_DENY, PolicyText, Question, cases};
 
-use super::{CASES, args, decide, now, path, policy, roles, run, search_args, service, shipped, tools};
+use super::{CASES, args, decide, now, path, policy, run, search_args, service, tools};
 
 #[test]
 fn the_shipped_cases_hold() {
     let cases = cases::load(&PolicyText { name: "policies/tests.toml", text: CASES }).unwrap();
-    assert!(cases.len() >= 8);
+    assert!(cases.len() >= 40);
     assert_eq!(cases::run(&policy(&[]), &tools(), &cases), []);
 }
 
@@ -57,7 +56,7 @@ expect = "deny"
     tests.toml:24: case `a role that is not there fails, though it is denied`: policy could not be asked, so the answer is no: there is no role `explorer`
     ");
     let broken = PolicyText { name: "tests.toml", text: "[[case]]\nname = \"x\"\nrole = \"explore\"\nrol = 1\n" };
-    insta::assert_snapshot!(cases::load(&broken).unwrap_err(), @"tests.toml:4: unknown field `rol`, expected one of `name`, `role`, `requester`, `groups`, `trigger`, `channel`, `tool`, `target`, `args`, `expect`, `by`");
+    insta::assert_snapshot!(cases::load(&broken).unwrap_err(), @"tests.toml:4: unknown field `rol`, expected one of `name`, `role`, `requester`, `groups`, `trigger`, `channel`, `allow_writes`, `tool`, `target`, `args`, `expect`, `quorum`, `by`");
 }
 
 #[test]
@@ -71,6 +70,7 @@ fn a_read_is_allowed_with_the_deciding_policy() {
         policy_ids: [
             "reads-by-role",
         ],
+        tier_ids: [],
         basis: Policies,
     }
     "#);
@@ -88,26 +88,16 @@ fn what_no_policy_permits_is_denied_by_default() {
         policy_ids: [
             "default-deny",
         ],
+        tier_ids: [],
         basis: NoPolicy,
     }
     "#);
-    let write = decide(&policy, &run("general-purpose"), "restart_service", &target, &args(json!({"service": "x"})));
-    assert_eq!((write.action, write.basis), (Action::Deny, Basis::NoPolicy));
-    let shell = decide(&policy, &run("general-purpose"), "run_shell", &target, &args(json!({})));
-    assert_eq!((shell.action, shell.policy_ids), (Action::Deny, vec![DEFAULT_DENY.to_owned()]));
-}
-
-#[test]
-fn a_permitted_write_asks_at_the_high_tier() {
-    let more = PolicyText {
-        name: "w.cedar",
-        text: "@id(\"w\") permit (principal, action == Action::\"restart_service\", resource);",
-    };
-    let target = service("checkout", "production");
-    let ruling =
-        decide(&policy(&[more]), &run("explore"), "restart_service", &target, &args(json!({"service": "checkout"})));
-    assert_eq!(ruling.action, Action::Ask(Tier::High));
-    assert_eq!(ruling.reason, "policy `w` permits it");
+    let mut run = run("general-purpose");
+    run.writes = Writes::Allowed;
+    for tool in ["run_shell", "fetch", "unknown_power"] {
+        let ruling = decide(&policy, &run, tool, &target, &args(json!({})));
+        assert_eq!((ruling.action, ruling.policy_ids), (Action::Deny, vec![DEFAULT_DENY.to_owned()]), "{tool}");
+    }
 }
 
 #[test]
@@ -167,6 +157,7 @@ fn ap_15_any_evaluation_error_denies_and_names_the_policy() {
         policy_ids: [
             "overflows",
         ],
+        tier_ids: [],
         basis: Failed,
     }
     "#);
@@ -189,7 +180,7 @@ fn a_question_that_does_not_fit_the_schema_is_denied() {
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
     policy could not be asked, so the answer is no: there is no role `unheard-of`
-    policy could not be asked, so the answer is no: context `{args: {limit: 1}, channel: Channel::"terminal", now: 1772366400}` is not valid for `Action::"search_logs"`
+    policy could not be asked, so the answer is no: context `{allow_writes: false, args: {limit: 1}, channel: Channel::"terminal", now: 1772366400}` is not valid for `Action::"search_logs"`
     policy could not be asked, so the answer is no: the argument `since` has a wrong form
     policy could not be asked, so the answer is no: the argument `service` has a wrong form
     "#);
@@ -211,81 +202,9 @@ fn an_explanation_shows_policies_request_and_entities() {
         policy.explain(&Question { run: &run, tool: &tools[0], target: &target, args: &args, now: now() });
     let source = &explanation.policies[0];
     assert_eq!((source.id.as_str(), source.file.as_str()), ("reads-by-role", "policies/reads.cedar"));
-    assert!(super::SHIPPED.lines().nth(source.line - 1).unwrap().starts_with("@id(\"reads-by-role\")"));
+    assert!(super::SHIPPED[1].text.lines().nth(source.line - 1).unwrap().starts_with("@id(\"reads-by-role\")"));
     assert!(source.text.contains("permit (") && source.text.ends_with(';'), "{}", source.text);
     assert_eq!(explanation.request["resource"], "Service::\"checkout\"");
     assert_eq!(explanation.request["context"]["now"], now().as_second());
     assert!(explanation.entities.to_string().contains("ann@example.org"));
-}
-
-/// Conditions over everything a policy may ask, joined at random.
-fn condition() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof![
-        Just("true".to_owned()),
-        Just("principal in Role::\"explore\"".to_owned()),
-        Just("principal.requester in Group::\"sre\"".to_owned()),
-        Just("principal.trigger == Trigger::\"alert\"".to_owned()),
-        Just("resource in Environment::\"production\"".to_owned()),
-        Just("resource has owner && resource.owner == principal.requester".to_owned()),
-        Just("context.channel == Channel::\"demo\"".to_owned()),
-        (0i64..400).prop_map(|limit| format!("context.args.limit > {limit}")),
-        // Overflows for some: an error must not widen either.
-        (1i64..i64::MAX).prop_map(|factor| format!("context.args.limit * {factor} > 0")),
-    ];
-    leaf.prop_recursive(3, 12, 2, |inner| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(({a}) && ({b}))")),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(({a}) || ({b}))")),
-            inner.prop_map(|a| format!("!({a})")),
-        ]
-    })
-}
-
-/// None where a condition can never hold, which does not load.
-fn with(texts: &[String]) -> Option<Policy> {
-    let shipped = shipped();
-    let all: Vec<PolicyText<'_>> =
-        std::iter::once(shipped).chain(texts.iter().map(|text| PolicyText { name: "p.cedar", text })).collect();
-    Policy::load(&all, &tools()[..1], &roles()).ok()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn adding_a_forbid_never_widens(
-        before in condition(),
-        forbid in condition(),
-        role in prop_oneof![Just("explore"), Just("general-purpose"), Just("intern")],
-        environment in prop_oneof![Just("production"), Just("staging"), Just("restricted")],
-        owned in any::<bool>(),
-        demo in any::<bool>(),
-        alert in any::<bool>(),
-        limit in 1i64..400,
-    ) {
-        let rule = |id: &str, effect: &str, condition: &str| {
-            format!("@id(\"{id}\") {effect} (principal, action == Action::\"search_logs\", resource) when {{ {condition} }};")
-        };
-        let base = rule("base", "permit", &before);
-        let narrow = rule("narrow", "forbid", &forbid);
-        let mut run = run(role);
-        if demo {
-            run.channel = Channel::Demo;
-        }
-        if alert {
-            run.trigger = Trigger::Alert { name: "A".to_owned(), text: String::new() };
-        }
-        let mut target = service("checkout", environment);
-        target.owner = owned.then(|| run.requester.person.clone());
-        let args = args(json!({"service": "checkout", "since": "2026-03-01T11:45:00Z", "limit": limit}));
-        let (before, after) = (with(std::slice::from_ref(&base)), with(&[base, narrow]));
-        prop_assume!(before.is_some() && after.is_some());
-        let without = decide(&before.unwrap(), &run, "search_logs", &target, &args);
-        let with = decide(&after.unwrap(), &run, "search_logs", &target, &args);
-        prop_assert!(without.action == Action::Allow || with.action == Action::Deny, "{without:?} {with:?}");
-        for ruling in [&without, &with] {
-            prop_assert!(!ruling.policy_ids.is_empty());
-            prop_assert!(ruling.basis == Basis::Policies || ruling.action == Action::Deny);
-        }
-    }
 }

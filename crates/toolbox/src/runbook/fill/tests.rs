@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{FillError, Values, fill, placeholders};
+use super::{FillError, Values, fill, fill_with, placeholders};
 
 fn values() -> Values<'static> {
     let time = |text: &str| text.parse::<Timestamp>().unwrap();
@@ -42,6 +42,21 @@ fn what_stands_for_nothing_is_an_error() {
     let fill = |text: &str| fill(json!({"a": text}).as_object().unwrap(), values()).unwrap_err();
     assert_eq!(fill("{service}"), FillError::NoService);
     insta::assert_snapshot!(fill("x {namespace}"), @"`{namespace}` is no placeholder; there are `{service}`, `{since}` and `{until}`");
+}
+
+#[test]
+fn a_remedys_placeholders_are_filled_once_and_what_they_stand_for_is_text() {
+    let args = json!({ "path": "{change.path}", "old": "a {change.line_now} z", "re": "{.}{a.}{}" });
+    let filled = fill_with(args.as_object().unwrap(), &|name| match name {
+        "change.path" => Ok("etc:pool.toml".to_owned()),
+        "change.line_now" => Ok("{service} {change.path}".to_owned()),
+        other => Err(FillError::Unseen(other.to_owned())),
+    });
+    let expected = json!({ "path": "etc:pool.toml", "old": "a {service} {change.path} z", "re": "{.}{a.}{}" });
+    assert_eq!(filled.as_ref(), Ok(expected.as_object().unwrap()));
+    let args = json!({ "a": "{override.path}" });
+    let unseen = fill_with(args.as_object().unwrap(), &|name| Err(FillError::Unseen(name.to_owned()))).unwrap_err();
+    assert_eq!(unseen.to_string(), "nothing that was seen says what `{override.path}` stands for");
 }
 
 #[test]

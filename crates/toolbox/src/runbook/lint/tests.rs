@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use insta::assert_snapshot;
+use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::name::ToolName;
 use warrant_kernel::domain::tool::{ArgSpec, ArgType};
 
-use super::ToolArgs;
+use super::ToolForm;
 use crate::runbook::library::Library;
 
 fn arg(kind: ArgType, required: bool) -> ArgSpec {
     ArgSpec { kind, description: String::new(), required, default: None, min: None, max: None, values: Vec::new() }
 }
 
-/// The arguments that checks use, of the tools that checks call.
-fn tools(name: &ToolName) -> Option<ToolArgs> {
+/// The arguments that checks and remedies use, of the tools that they call.
+fn tools(name: &ToolName) -> Option<ToolForm> {
     let service = ("service", arg(ArgType::Service, true));
     let window = [("since", arg(ArgType::Time, false)), ("until", arg(ArgType::Time, false))];
     let limit = ("limit", ArgSpec { min: Some(1), max: Some(1000), ..arg(ArgType::Int, false) });
@@ -32,10 +33,18 @@ fn tools(name: &ToolName) -> Option<ToolArgs> {
             [("service", arg(ArgType::Service, false)), ("query", query)].into_iter().chain(window).collect()
         }
         "scrape_metrics" => vec![service, ("match", regex(200)), ("interval", interval)],
-        "http_check" => vec![service],
+        "http_check" | "restart_service" => vec![service],
+        "edit_config" | "edit_temp_config" => {
+            let text = || arg(ArgType::Text, true);
+            vec![("path", arg(ArgType::Path, true)), ("old_string", text()), ("new_string", text())]
+        }
         _ => return None,
     };
-    Some(args.into_iter().map(|(name, spec)| (name.to_owned(), spec)).collect::<BTreeMap<_, _>>())
+    let writes = matches!(name.as_str(), "restart_service" | "edit_config" | "edit_temp_config");
+    Some(ToolForm {
+        args: args.into_iter().map(|(name, spec)| (name.to_owned(), spec)).collect::<BTreeMap<_, _>>(),
+        risk: if writes { Risk::Write } else { Risk::Read },
+    })
 }
 
 fn lint(checks: &str) -> String {
@@ -83,8 +92,36 @@ fn every_misfit_is_told_with_file_and_line() {
     runbooks/t.md:3: check `c`: `means` is empty; say what it means when the check holds
     runbooks/t.md:3: check `c`: it compares with the window before, so an argument must hold `{since}`
     ");
-    assert_snapshot!(lint("remedies = [{ do = \"\" }]"), @"runbooks/t.md:1: a remedy's `do` is empty; say what to do");
+    assert_snapshot!(lint("remedies = [{ do = \"\" }]"), @"runbooks/t.md:3: a remedy's `do` is empty; say what to do");
     assert_snapshot!(lint("unknown = 1"), @"runbooks/t.md:3: unknown field `unknown`, expected one of `title`, `alerts`, `services`, `symptoms`, `checks`, `remedies`, `changes`");
+}
+
+fn remedy(rest: &str) -> String {
+    lint(&format!("[[remedies]]\ndo = \"mend it\"\n{rest}"))
+}
+
+#[test]
+fn a_remedy_that_fits_is_fine() {
+    let edit =
+        "{ path = \"{change.path}\", old_string = \"{change.line_now}\", new_string = \"{change.line_before}\" }";
+    let then = "then = [{ do = \"restart\", tool = \"restart_service\", args = { service = \"{service}\" } }]";
+    assert_eq!(remedy(&format!("tool = \"edit_config\"\nargs = {edit}\n{then}")), "");
+    assert_eq!(remedy("alternatives = [\"or that\"]"), "");
+}
+
+#[test]
+fn every_misfit_of_a_remedy_is_told() {
+    assert_snapshot!(remedy("tool = \"restart_servic\""), @"runbooks/t.md:3: remedy `mend it`: there is no tool `restart_servic`; `warrant tools list` names them");
+    assert_snapshot!(remedy("tool = \"http_check\"\nargs = { service = \"{service}\" }"), @"runbooks/t.md:3: remedy `mend it`: `http_check` changes nothing; a remedy must");
+    assert_snapshot!(remedy("tool = \"restart_service\"\nargs = { service = \"orders\", unit = \"{since}\" }"), @"
+    runbooks/t.md:3: remedy `mend it`: `restart_service` takes no argument `unit`; it takes service
+    runbooks/t.md:3: remedy `mend it`: `{since}` is no placeholder of a remedy; there are `{service}`, `{change.path}`, `{change.line_now}`, `{change.line_before}`, `{override.path}`, `{override.line_now}`, `{override.line_wanted}`
+    runbooks/t.md:3: remedy `mend it`: argument `service`: `orders`: write `{service}`; a runbook that names one service fits no other
+    ");
+    assert_snapshot!(remedy("then = [{ do = \"x\", tool = \"restart_service\" }]"), @"runbooks/t.md:3: `then` goes with a write; name its `tool`, or remove `then`");
+    assert_snapshot!(remedy("tool = \"restart_service\"\nwhen = \"down\""), @"runbooks/t.md:3: `when` names the check `down`, which is not there; name one of this runbook");
+    let check = "[[checks]]\nid = \"c\"\nmeans = \"m\"\ntool = \"restart_service\"\nargs = { service = \"{service}\" }";
+    assert_snapshot!(lint(&format!("{check}\nexpect = {{ at = \"/a\", is = \"gt\", value = 0 }}")), @"runbooks/t.md:3: check `c`: `restart_service` does not only read; a check must");
 }
 
 /// The runbooks that come with the program, as file names and texts.

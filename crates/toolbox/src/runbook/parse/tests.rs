@@ -4,6 +4,7 @@ use std::path::Path;
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::{MAX_BYTES, parse};
 use crate::runbook::document::{Runbook, Shows};
@@ -74,6 +75,43 @@ fn everything_a_runbook_may_say_is_read() {
 fn windows_line_ends_and_a_byte_order_mark_are_read_too() {
     let text = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n"));
     assert_eq!(read(&text).unwrap().checks[1].line, 17);
+}
+
+/// A runbook of one check `pool` and these remedies.
+fn remedies(remedies: &str) -> Result<Runbook, String> {
+    let check =
+        "[[checks]]\nid = \"pool\"\ntool = \"http_check\"\nmeans = \"m\"\nexpect = { at = \"\", is = \"absent\" }";
+    read(&format!("+++\ntitle = \"t\"\n{check}\n{remedies}\n+++\n"))
+}
+
+#[test]
+fn a_remedy_names_its_write_what_follows_it_and_what_is_less() {
+    let restart = "{ do = \"Restart it\", tool = \"restart_service\", args = { service = \"{service}\" } }";
+    let rest = format!("args = {{ path = \"{{change.path}}\" }}\nthen = [{restart}]\nlesser = [{restart}]");
+    let text = format!("[[remedies]]\ndo = \"Take it back\"\ntool = \"edit_config\"\nwhen = \"pool\"\n{rest}");
+    let runbook = remedies(&text).unwrap();
+    let remedy = &runbook.remedies[0];
+    assert_eq!((remedy.when.as_deref(), remedy.line), (Some("pool"), 8));
+    let deeds: Vec<String> =
+        remedy.deeds().map(|it| format!("{}: {} {}", it.text, it.tool, Value::Object(it.args.clone()))).collect();
+    assert_eq!(
+        deeds,
+        [
+            "Take it back: edit_config {\"path\":\"{change.path}\"}",
+            "Restart it: restart_service {\"service\":\"{service}\"}",
+            "Restart it: restart_service {\"service\":\"{service}\"}",
+        ]
+    );
+    assert_eq!(remedies("[[remedies]]\ndo = \"Call them\"").unwrap().remedies[0].deeds().count(), 0);
+}
+
+#[test]
+fn a_remedy_that_makes_no_sense_is_told_with_its_line() {
+    let broken = |text: &str| remedies(&format!("[[remedies]]\ndo = \"d\"\n{text}")).unwrap_err();
+    assert_snapshot!(broken("tool = \"edit_config\"\nwhen = \"disk\""), @"runbooks/pool.md:8: `when` names the check `disk`, which is not there; name one of this runbook");
+    assert_snapshot!(broken("args = { path = \"a\" }"), @"runbooks/pool.md:8: `args` goes with a write; name its `tool`, or remove `args`");
+    assert_snapshot!(broken("lesser = [{ do = \"x\", tool = \"edit_config\" }]"), @"runbooks/pool.md:8: `lesser` goes with a write; name its `tool`, or remove `lesser`");
+    assert_snapshot!(broken("tool = \"edit_config\"\nthen = [{ do = \"x\" }]"), @"runbooks/pool.md:11: missing field `tool`");
 }
 
 #[test]

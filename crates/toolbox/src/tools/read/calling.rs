@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, Problem, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::output::{Output, Rows};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 /// The time of every call.
 pub(super) const NOW: &str = "2026-02-03T12:00:00Z";
@@ -44,6 +44,7 @@ pub(super) async fn read_with(
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

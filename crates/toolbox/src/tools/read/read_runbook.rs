@@ -10,7 +10,7 @@ use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::Target;
 
-use crate::runbook::document::{Check, Runbook, Shows};
+use crate::runbook::document::{Check, Deed, Runbook, Shows};
 use crate::runbook::expect::{Expect, Test, Than};
 use crate::runbook::library::Library;
 
@@ -68,6 +68,11 @@ impl ReadTool for ReadRunbook {
             lines.extend([String::new(), "## Remedies".to_owned()]);
             for remedy in &runbook.remedies {
                 lines.push(format!("- {}", remedy.text));
+                let called = |deed: &Deed| format!("{} {}", deed.tool, Value::Object(deed.args.clone()));
+                lines.extend(remedy.write.iter().map(|deed| format!("  by: {}", called(deed))));
+                lines.extend(remedy.then.iter().map(|deed| format!("  then: {}, by: {}", deed.text, called(deed))));
+                lines
+                    .extend(remedy.lesser.iter().map(|deed| format!("  or less: {}, by: {}", deed.text, called(deed))));
                 lines.extend(remedy.alternatives.iter().map(|other| format!("  or: {other}")));
             }
         }

@@ -2,8 +2,10 @@
 //!
 //! Names are compared after case folding and without invisible characters, because some file systems see no difference.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::tools::workspace::held::{Identity, identity_at};
 use crate::tools::workspace::path::is_invisible;
 
 /// Directories of which nothing is shown.
@@ -84,13 +86,28 @@ impl OwnFiles {
     pub fn holds(&self, path: &Path) -> bool {
         self.0.iter().any(|own| path.starts_with(own) || companion(own, path))
     }
+
+    /// Whether a file that was reached through these directories, the root first, is one of them or lies beneath one,
+    /// whatever its path is: behind a bind mount the same file has another path.
+    #[must_use]
+    pub fn holds_identity(&self, directories: &[Identity], name: &OsStr, file: Identity) -> bool {
+        self.0.iter().any(|own| {
+            let itself = identity_at(own).is_some_and(|own| own == file || directories.contains(&own));
+            let beside = own.parent().and_then(identity_at).is_some_and(|parent| directories.last() == Some(&parent));
+            itself || (beside && companion_name(own, name))
+        })
+    }
 }
 
 fn companion(own: &Path, path: &Path) -> bool {
     if own.parent() != path.parent() {
         return false;
     }
-    let (Some(own), Some(name)) = (own.file_name(), path.file_name()) else { return false };
+    path.file_name().is_some_and(|name| companion_name(own, name))
+}
+
+fn companion_name(own: &Path, name: &OsStr) -> bool {
+    let Some(own) = own.file_name() else { return false };
     let (own, name) = (own.to_string_lossy(), name.to_string_lossy());
     COMPANIONS.iter().any(|ending| name.strip_suffix(ending) == Some(&*own))
 }

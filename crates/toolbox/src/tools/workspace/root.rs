@@ -17,6 +17,7 @@ use rustix::fs::OFlags;
 use warrant_kernel::call::tool::ReadError;
 use warrant_kernel::domain::name::SourceName;
 
+use crate::tools::workspace::belongs::Belongings;
 use crate::tools::workspace::path::RelPath;
 use crate::tools::workspace::protected::{OwnFiles, is_protected};
 use crate::tools::workspace::walk::{Entry, Kind};
@@ -41,6 +42,14 @@ pub enum FileError {
     /// A link or a mount leads out of the root.
     #[error("`{0}` leads out of the workspace root; only what lies beneath it is read")]
     Outside(String),
+    /// A link to what belongs to a restricted service.
+    #[error("`{path}` is a link to `{real}`, which belongs to a restricted service; name that file itself")]
+    Elsewhere {
+        /// As it was asked for.
+        path: String,
+        /// Where it lies.
+        real: String,
+    },
     /// Too many links, or a loop of them.
     #[error("`{0}` is a chain of too many links")]
     Loop(String),
@@ -79,6 +88,7 @@ impl From<FileError> for ReadError {
             FileError::Protected(_) => "PROTECTED_FILE",
             FileError::NotRegular { .. } => "NOT_A_REGULAR_FILE",
             FileError::Outside(_) => "OUTSIDE_WORKSPACE",
+            FileError::Elsewhere { .. } => "LINK_TO_RESTRICTED",
             FileError::Loop(_) => "TOO_MANY_LINKS",
             FileError::Io { .. } => {
                 return Self::Backend { reason: "FILE_ERROR", message: error.to_string(), retryable: false };
@@ -107,6 +117,7 @@ pub struct Root {
     name: SourceName,
     dir: Dir,
     own: Arc<OwnFiles>,
+    belongings: Arc<Belongings>,
 }
 
 impl Root {
@@ -115,13 +126,30 @@ impl Root {
     /// # Errors
     /// What the system said.
     pub fn open(name: SourceName, path: &Path, own: Arc<OwnFiles>) -> io::Result<Self> {
-        Ok(Self { name, dir: Dir::open_ambient_dir(path, cap_std::ambient_authority())?, own })
+        let dir = Dir::open_ambient_dir(path, cap_std::ambient_authority())?;
+        Ok(Self { name, dir, own, belongings: Arc::default() })
+    }
+
+    /// The root with what services say is their own.
+    #[must_use]
+    pub fn shared(self, belongings: &Arc<Belongings>) -> Self {
+        Self { belongings: Arc::clone(belongings), ..self }
     }
 
     /// Its name in the config.
     #[must_use]
     pub fn name(&self) -> &SourceName {
         &self.name
+    }
+
+    /// The held directory itself.
+    pub(super) fn handle(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Warrant's own files.
+    pub(super) fn own(&self) -> &OwnFiles {
+        &self.own
     }
 
     /// Where it lies now.
@@ -223,6 +251,12 @@ impl Root {
         let beneath = real.strip_prefix(&root).map_err(|_| FileError::Outside(path.to_owned()))?;
         if is_protected(&beneath.to_string_lossy()) || self.own.holds(&real) {
             return Err(FileError::Protected(path.to_owned()));
+        }
+        // Policy decided on the path that was named; a link must not bring what it would have refused.
+        if let (Ok(named), Ok(lies)) = (RelPath::parse(path), RelPath::parse(&beneath.to_string_lossy()))
+            && self.belongings.leads_astray(&self.name, &named, &lies)
+        {
+            return Err(FileError::Elsewhere { path: path.to_owned(), real: lies.to_string() });
         }
         Ok(real)
     }

@@ -14,7 +14,7 @@ use warrant_kernel::call::definition::{DefinitionFile, Definitions, LoadContext,
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::output::{Output, Rows};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 use crate::catalog::Catalog;
 use crate::catalog::service::{LogFiles, Service};
@@ -70,6 +70,7 @@ pub(in crate::tools::read) async fn read(tool: &Arc<dyn ReadTool>, json: Value) 
         requester: Requester { person: "anna".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: NOW,
         opened_at: NOW,

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::{EvidenceId, ServiceName};
 use warrant_kernel::domain::output::{Output, Rows};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 use crate::catalog::Catalog;
 use crate::catalog::service::Service;
@@ -92,6 +92,7 @@ fn run(now: Timestamp) -> Run {
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

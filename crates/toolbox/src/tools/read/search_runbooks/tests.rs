@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, EvidencePage, EvidencePages, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::output::{Output, Rows};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 
 use super::search_runbooks;
 use crate::runbook::library::Library;
@@ -38,6 +38,7 @@ pub(in crate::tools::read) async fn call(tool: &dyn ReadTool, args: Value) -> Re
         requester: Requester { person: "ann".parse().unwrap(), groups: Vec::new() },
         role: "explore".parse().unwrap(),
         channel: Channel::Terminal,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

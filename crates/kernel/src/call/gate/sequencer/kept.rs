@@ -1,0 +1,227 @@
+//! Approvals as they are kept: one document each, written over the revision that was read.
+//!
+//! An index of what the gate asks about all of them is held in memory. It is read once, when the sequencer is opened; from
+//! then on this process alone writes, which the ledger's lease and epoch see to.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::call::gate::approval::{Approval, State};
+use crate::call::gate::objection::Objection;
+use crate::call::gate::plan::{is_whole, target_key};
+use crate::db::storage::{Document, DocumentKind, DocumentWrite};
+use crate::domain::decision::Tier;
+use crate::domain::name::InvestigationId;
+use crate::domain::plan::{ApprovalId, AskKey};
+use crate::domain::target::Target;
+use crate::ledger::Ledger;
+
+/// An approval and the revision of its document.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) approval: Approval,
+    pub(super) revision: u64,
+}
+
+impl Kept {
+    /// Reads one.
+    pub(super) async fn load(ledger: &Ledger, id: ApprovalId) -> Result<Self, Objection> {
+        let document = ledger.document(DocumentKind::Approval, &id.to_string()).await.map_err(unread)?;
+        Self::of(&document.ok_or(Objection::NoSuch(id))?)
+    }
+
+    /// Reads all of them.
+    pub(super) async fn all(ledger: &Ledger) -> Result<Vec<Self>, Objection> {
+        let documents = ledger.documents(DocumentKind::Approval).await.map_err(unread)?;
+        documents.iter().map(Self::of).collect()
+    }
+
+    /// A document that somebody changed is no approval: its plan no longer is what its digest says.
+    fn of(document: &Document) -> Result<Self, Objection> {
+        let damaged = |why: &str| Objection::Ledger(format!("approval {} is damaged: {why}", document.id));
+        let approval: Approval =
+            serde_json::from_value(document.body.clone()).map_err(|error| damaged(&error.to_string()))?;
+        if approval.id().to_string() != document.id || !is_whole(&approval.key, &approval.plan) {
+            return Err(damaged("its plan is not the one that was frozen"));
+        }
+        Ok(Self { approval, revision: document.revision })
+    }
+
+    /// As it shall be kept.
+    pub(super) fn write(&self) -> Result<DocumentWrite, Objection> {
+        let body = serde_json::to_value(&self.approval).map_err(|error| Objection::Ledger(error.to_string()))?;
+        Ok(DocumentWrite {
+            kind: DocumentKind::Approval,
+            id: self.approval.id().to_string(),
+            expect_revision: self.revision,
+            body,
+        })
+    }
+}
+
+pub(super) fn unread(error: impl std::error::Error) -> Objection {
+    Objection::Ledger(crate::call::gate::sequencer::told(&error))
+}
+
+/// What is asked about approvals beyond a single one.
+#[derive(Debug, Clone)]
+struct Brief {
+    investigation: InvestigationId,
+    ask_key: AskKey,
+    target: String,
+    tier: Tier,
+    requested_at: Timestamp,
+    expires_at: Timestamp,
+    stands: Stands,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Waiting,
+    Denied,
+    /// Expired or taken back: people were asked in vain.
+    Lapsed,
+    Begun,
+    Unknown,
+    /// Done, or known not to be.
+    Settled,
+    Superseded,
+}
+
+/// All approvals, in brief.
+#[derive(Debug, Default)]
+pub(super) struct Index(BTreeMap<ApprovalId, Brief>);
+
+impl Index {
+    pub(super) fn note(&mut self, approval: &Approval) {
+        let stands = match approval.state {
+            State::Open | State::Approved { .. } => Stands::Waiting,
+            State::Denied { .. } => Stands::Denied,
+            State::Expired { .. } | State::Revoked { .. } => Stands::Lapsed,
+            State::Superseded { .. } => Stands::Superseded,
+            State::Consumed { .. } => Stands::Begun,
+            State::Executed { .. } | State::NotExecuted { .. } => Stands::Settled,
+            State::Unknown { .. } => Stands::Unknown,
+        };
+        let brief = Brief {
+            investigation: approval.plan.run.investigation.clone(),
+            ask_key: approval.plan.ask_key.clone(),
+            target: target_key(&approval.plan.target),
+            tier: approval.plan.tier,
+            requested_at: approval.requested_at,
+            expires_at: approval.expires_at,
+            stands,
+        };
+        self.0.insert(approval.id(), brief);
+    }
+
+    pub(super) fn next(&self) -> ApprovalId {
+        ApprovalId::nth(self.0.last_key_value().map_or(1, |(id, _)| id.number().saturating_add(1)))
+    }
+
+    /// The latest time that is known.
+    pub(super) fn latest(&self) -> Option<Timestamp> {
+        self.0.values().map(|brief| brief.requested_at).max()
+    }
+
+    fn find(&self, is: impl Fn(&Brief) -> bool) -> Option<ApprovalId> {
+        self.0.iter().rev().find(|(_, brief)| is(brief)).map(|(id, _)| *id)
+    }
+
+    /// The denial that stands against asking this.
+    pub(super) fn denied(&self, key: &AskKey) -> Option<ApprovalId> {
+        self.find(|brief| brief.ask_key == *key && brief.stands == Stands::Denied)
+    }
+
+    /// The same, asked in this investigation and not over.
+    pub(super) fn waiting(&self, key: &AskKey, investigation: &InvestigationId, now: Timestamp) -> Option<ApprovalId> {
+        self.find(|brief| {
+            brief.ask_key == *key
+                && brief.investigation == *investigation
+                && brief.stands == Stands::Waiting
+                && now < brief.expires_at
+        })
+    }
+
+    /// A write on this target of which nobody knows whether it took effect.
+    pub(super) fn unknown_on(&self, target: &Target) -> Option<ApprovalId> {
+        let target = target_key(target);
+        self.find(|brief| brief.target == target && brief.stands == Stands::Unknown)
+    }
+
+    /// A write on this target that is under way.
+    pub(super) fn begun_on(&self, target: &Target, besides: Option<ApprovalId>) -> Option<ApprovalId> {
+        let target = target_key(target);
+        let mut begun = self.0.iter().filter(|(_, brief)| brief.target == target && brief.stands == Stands::Begun);
+        begun.find(|(id, _)| Some(**id) != besides).map(|(id, _)| *id)
+    }
+
+    /// Those that are begun.
+    pub(super) fn begun(&self) -> Vec<ApprovalId> {
+        self.0.iter().filter(|(_, brief)| brief.stands == Stands::Begun).map(|(id, _)| *id).collect()
+    }
+
+    /// How many other variants people were asked about this target in this investigation, and did not grant.
+    pub(super) fn variants(&self, target: &Target, key: &AskKey, investigation: &InvestigationId) -> usize {
+        let target = target_key(target);
+        let mut keys: Vec<&AskKey> = self
+            .0
+            .values()
+            .filter(|brief| brief.target == target && brief.investigation == *investigation)
+            .filter(|brief| brief.tier > Tier::Low && brief.ask_key != *key)
+            .filter(|brief| match brief.stands {
+                Stands::Waiting | Stands::Denied | Stands::Lapsed => true,
+                Stands::Begun | Stands::Unknown | Stands::Settled | Stands::Superseded => false,
+            })
+            .map(|brief| &brief.ask_key)
+            .collect();
+        keys.sort();
+        keys.dedup();
+        keys.len()
+    }
+
+    /// How often people were asked in this investigation.
+    pub(super) fn asks(&self, investigation: &InvestigationId) -> usize {
+        let asked = self.0.values().filter(|brief| brief.investigation == *investigation && brief.tier > Tier::Low);
+        // Asked anew because the world moved is not asked again by the model.
+        asked.filter(|brief| brief.stands != Stands::Superseded).count()
+    }
+
+    /// How many low writes there were since then.
+    pub(super) fn low_since(&self, since: Timestamp) -> usize {
+        self.0.values().filter(|brief| brief.tier == Tier::Low && brief.requested_at > since).count()
+    }
+
+    /// Those whose time is up.
+    pub(super) fn over(&self, now: Timestamp) -> Vec<ApprovalId> {
+        let over = self.0.iter().filter(|(_, brief)| brief.stands == Stands::Waiting && now >= brief.expires_at);
+        over.map(|(id, _)| *id).collect()
+    }
+}
+
+/// A document that is a switch: what it says, and its revision; 0 where it was never thrown.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Switch {
+    pub(super) body: Value,
+    pub(super) revision: u64,
+}
+
+/// The id of the stop-writes switch.
+pub(super) const STOP: &str = "stop_writes";
+
+impl Switch {
+    pub(super) async fn load(ledger: &Ledger) -> Result<Self, Objection> {
+        let document = ledger.document(DocumentKind::Switch, STOP).await.map_err(unread)?;
+        Ok(document.map_or(Self { body: Value::Null, revision: 0 }, |document| Self {
+            body: document.body,
+            revision: document.revision,
+        }))
+    }
+
+    /// Written over this revision; with the same words it only proves that the switch has not been thrown meanwhile.
+    pub(super) fn write(&self, body: Value) -> DocumentWrite {
+        DocumentWrite { kind: DocumentKind::Switch, id: STOP.to_owned(), expect_revision: self.revision, body }
+    }
+}

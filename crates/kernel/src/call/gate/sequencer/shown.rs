@@ -1,0 +1,184 @@
+//! What the sequencer shows of itself: lines of a list, switches, debts, figures.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::call::gate::approval::{Approval, State};
+use crate::domain::decision::Tier;
+use crate::domain::name::{InvestigationId, PersonId, ToolName};
+use crate::domain::plan::ApprovalId;
+use crate::domain::visible::visible;
+
+/// How long approvals hold and how often may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long a medium approval waits.
+    pub medium: SignedDuration,
+    /// How long a high one waits.
+    pub high: SignedDuration,
+    /// How long a broken glass holds.
+    pub break_glass: SignedDuration,
+    /// How often one investigation may ask people.
+    pub asks: usize,
+    /// How many low writes may be done within `low_window`; more become medium.
+    pub low_writes: usize,
+    /// The window of `low_writes`.
+    pub low_window: SignedDuration,
+}
+
+impl Limits {
+    /// 30 and 60 minutes, 10 for a broken glass; 5 asks; 20 low writes in 10 minutes.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self {
+            medium: SignedDuration::from_mins(30),
+            high: SignedDuration::from_mins(60),
+            break_glass: SignedDuration::from_mins(10),
+            asks: 5,
+            low_writes: 20,
+            low_window: SignedDuration::from_mins(10),
+        }
+    }
+
+    /// How long an approval of this tier waits. A low one waits for nobody: it is used at once.
+    pub(super) fn waits(&self, tier: Tier) -> SignedDuration {
+        match tier {
+            Tier::Low | Tier::Medium => self.medium,
+            Tier::High => self.high,
+        }
+    }
+}
+
+/// One line of `approvals list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// Which.
+    pub approval: ApprovalId,
+    /// Where it stands.
+    pub state: State,
+    /// The tier.
+    pub tier: Tier,
+    /// The tool.
+    pub tool: ToolName,
+    /// What it changes; made visible.
+    pub target: String,
+    /// What it would do; made visible.
+    pub effect: String,
+    /// For whom.
+    pub requester: PersonId,
+    /// Which investigation.
+    pub investigation: InvestigationId,
+    /// Since when.
+    pub requested_at: Timestamp,
+    /// Until when.
+    pub expires_at: Timestamp,
+    /// How many persons it takes.
+    pub quorum: u32,
+    /// Who approved so far.
+    pub approved: Vec<PersonId>,
+}
+
+impl Listed {
+    pub(super) fn of(approval: &Approval) -> Self {
+        Self {
+            approval: approval.id(),
+            state: approval.state.clone(),
+            tier: approval.plan.tier,
+            tool: approval.plan.tool.clone(),
+            target: visible(&approval.plan.target.name),
+            effect: visible(&approval.plan.preview.effect),
+            requester: approval.plan.run.requester.person.clone(),
+            investigation: approval.plan.run.investigation.clone(),
+            requested_at: approval.requested_at,
+            expires_at: approval.expires_at,
+            quorum: approval.quorum,
+            approved: approval.approvers().map(|by| by.person.clone()).collect(),
+        }
+    }
+}
+
+/// Writes are stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// By whom.
+    pub by: PersonId,
+    /// Why.
+    pub reason: String,
+    /// Since when.
+    pub at: Timestamp,
+}
+
+/// A review that is owed, or was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Debt {
+    /// For which approval.
+    pub approval: ApprovalId,
+    /// Who broke the glass.
+    pub by: PersonId,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+    /// Who reviewed it, once somebody has, and what they found.
+    pub reviewed: Option<Reviewed>,
+}
+
+/// A review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reviewed {
+    /// By whom.
+    pub by: PersonId,
+    /// What they found.
+    pub finding: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a person found out about a write whose outcome was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Did {
+    /// It took effect.
+    Did,
+    /// It did not.
+    DidNot,
+}
+
+/// What was found when the sequencer was opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Swept {
+    /// Writes whose outcome was lost, with where they stand now: settled by a look, or unknown.
+    pub orphans: Vec<(ApprovalId, State)>,
+    /// Approvals whose time was up.
+    pub expired: Vec<ApprovalId>,
+}
+
+/// How people decide, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Approvals asked for.
+    pub asked: u64,
+    /// Decisions of people.
+    pub decisions: u64,
+    /// Of these, within three seconds of the card.
+    pub hasty: u64,
+    /// Seconds that people took in all.
+    pub seconds: u64,
+    /// Writes carried out.
+    pub executed: u64,
+}
+
+impl Figures {
+    pub(super) fn decided(&mut self, took: SignedDuration) {
+        self.decisions += 1;
+        self.hasty += u64::from(took < SignedDuration::from_secs(3));
+        self.seconds += u64::try_from(took.as_secs()).unwrap_or(0);
+    }
+
+    /// The share of decisions within three seconds, from 0 to 1; none before there was one.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of decisions are small")]
+    pub fn hasty_share(&self) -> Option<f64> {
+        (self.decisions > 0).then(|| self.hasty as f64 / self.decisions as f64)
+    }
+}

@@ -1,0 +1,9 @@
+//! The gate as a whole: over the real ledger in memory, real policies, and doubles of the world, the people and the clock.
+
+mod world;
+
+mod approvals;
+
+mod tiers;
+
+mod crashes;

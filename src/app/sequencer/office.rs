@@ -1,0 +1,246 @@
+//! Answers what other processes, and the commands of this one, ask of the sequencer.
+//!
+//! Who asks is told by the kernel (the peer's user) or by a token; whatever a request says of itself counts for nothing.
+//! What was approved while nobody waited for it is carried out here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use tokio_util::task::TaskTracker;
+use warrant_kernel::call::gate::approval::{State, Tally};
+use warrant_kernel::call::gate::objection::Objection;
+use warrant_kernel::call::gate::sequencer::Sequencer;
+use warrant_kernel::call::gate::sequencer::tokens::Issuer;
+use warrant_kernel::call::gate::vote::{Claim, Claimant, Proof};
+use warrant_kernel::domain::name::PersonId;
+use warrant_kernel::domain::plan::ApprovalId;
+use warrant_kernel::ledger::seal::{Sealed, Sealing};
+
+use super::socket::Peer;
+use super::wire::{Answer, Ask, Counted, Overview, Refused, Seen, Shown, Then};
+use crate::chat::terminal::approver::Attended;
+
+/// Whom the config takes a user of this machine for.
+pub type Users = Arc<dyn Fn(u32) -> BoxFuture<'static, Option<PersonId>> + Send + Sync>;
+
+/// What an office is made of.
+pub struct Parts {
+    /// The one writer of approvals.
+    pub sequencer: Arc<Sequencer>,
+    /// Who is who on this machine.
+    pub users: Users,
+    /// The user whom the store belongs to.
+    pub owner: u32,
+    /// Approvals that a call of this process waits for.
+    pub attended: Attended,
+}
+
+/// The sequencer of this process, as it is asked for things.
+pub struct Office {
+    parts: Parts,
+    /// Why what was approved was not carried out.
+    halted: Mutex<BTreeMap<ApprovalId, String>>,
+    /// What is being carried out here.
+    flying: Mutex<BTreeSet<ApprovalId>>,
+    tasks: TaskTracker,
+}
+
+impl Office {
+    /// Opens for asking.
+    #[must_use]
+    pub fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(Self { parts, halted: Mutex::default(), flying: Mutex::default(), tasks: TaskTracker::new() })
+    }
+
+    /// The one writer of approvals.
+    #[must_use]
+    pub fn sequencer(&self) -> &Sequencer {
+        &self.parts.sequencer
+    }
+
+    /// Waits until everything that was begun here has ended.
+    pub async fn close(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Answers one request.
+    pub async fn answer(self: Arc<Self>, peer: Peer, token: Option<String>, ask: Ask) -> Answer {
+        match self.carry_out(peer, token.as_deref(), ask).await {
+            Ok(done) => done,
+            Err(refused) => Answer::Refused(refused),
+        }
+    }
+
+    async fn carry_out(self: &Arc<Self>, peer: Peer, token: Option<&str>, ask: Ask) -> Result<Answer, Refused> {
+        let sequencer = &self.parts.sequencer;
+        // Revoking a token and making one is all that somebody may do who is no person: the operator.
+        let by = match &ask {
+            Ask::TokenNew { .. } | Ask::TokenList | Ask::TokenRevoke { .. } => {
+                let issuer = self.issuer(peer, token).await?;
+                return self.tokens(&issuer, ask).await;
+            }
+            Ask::List | Ask::Show { .. } if token.is_none() && self.is_operator(peer).await => None,
+            _ => Some(self.claimant(peer, token).await?),
+        };
+        let Some(by) = by else { return self.look(ask).await };
+        match ask {
+            Ask::List | Ask::Show { .. } | Ask::TokenNew { .. } | Ask::TokenList | Ask::TokenRevoke { .. } => {
+                self.look(ask).await
+            }
+            Ask::Who => done(&by.person),
+            Ask::Approve { seen } => {
+                let voted = sequencer.vote(seen.approval, &claim(by, &seen)).await;
+                done(&self.counted(seen.approval, voted).await?)
+            }
+            Ask::BreakGlass { seen, reason } => {
+                let broken = sequencer.break_glass(seen.approval, &claim(by, &seen), &reason).await;
+                done(&self.counted(seen.approval, broken.map(|()| Tally::Approved)).await?)
+            }
+            Ask::Deny { seen, reason } => {
+                done(&sequencer.deny(seen.approval, &claim(by, &seen), &reason).await.map_err(refused)?)
+            }
+            Ask::Revoke { approval, reason } => done(&sequencer.revoke(approval, &by, &reason).await.map_err(refused)?),
+            Ask::Reopen { approval, reason } => done(&sequencer.reopen(approval, &by, &reason).await.map_err(refused)?),
+            Ask::Review { approval, note } => done(&sequencer.review(approval, &by, &note).await.map_err(refused)?),
+            Ask::Stop { reason } => done(&sequencer.stop_writes(&by, &reason).await.map_err(refused)?),
+            Ask::Lift { reason } => done(&sequencer.lift_stop(&by, &reason).await.map_err(refused)?),
+            Ask::Seal { record, fields, reason } => {
+                let sealing = Sealing { seq: record, fields, reason };
+                match sequencer.seal(&by, &sealing).await.map_err(refused)? {
+                    Sealed::Waits => done(&None::<u64>),
+                    Sealed::Done(by) => done(&Some(by)),
+                }
+            }
+            Ask::Resolve { approval, did, reason } => {
+                done(&sequencer.resolve(approval, &by, did, &reason).await.map_err(refused)?)
+            }
+        }
+    }
+
+    async fn look(&self, ask: Ask) -> Result<Answer, Refused> {
+        let sequencer = &self.parts.sequencer;
+        let Ask::Show { approval } = ask else {
+            let approvals = sequencer.list().await.map_err(refused)?;
+            let stopped = sequencer.stopped().await.map_err(refused)?;
+            let reviews = sequencer.debts().await.map_err(refused)?;
+            return done(&Overview { approvals, stopped, reviews });
+        };
+        let card = sequencer.card(approval).await.map_err(refused)?;
+        let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner).get(&approval).cloned();
+        done(&Shown { card, halted })
+    }
+
+    async fn tokens(&self, by: &Issuer, ask: Ask) -> Result<Answer, Refused> {
+        let sequencer = &self.parts.sequencer;
+        match ask {
+            Ask::TokenNew { person } => done(&sequencer.issue_token(&person, by).await.map_err(refused)?),
+            Ask::TokenRevoke { id } => done(&sequencer.revoke_token(&id, by).await.map_err(refused)?),
+            _ => {
+                let mut tokens = sequencer.tokens().await.map_err(refused)?;
+                if let Issuer::Person(by) = by {
+                    tokens.retain(|token| token.person == by.person);
+                }
+                done(&tokens)
+            }
+        }
+    }
+
+    /// Who is at the other end: the one whom the config names for the user, else the person of the token. Root is nobody
+    /// unless the config says so. A user who is somebody answers for nobody else, so no user gives two votes; persons who
+    /// share one that is nobody's have a token each.
+    async fn claimant(&self, peer: Peer, token: Option<&str>) -> Result<Claimant, Refused> {
+        let user = (self.parts.users)(peer.uid).await;
+        if let Some(token) = token {
+            let by = self.parts.sequencer.bearer(token).await.map_err(refused)?;
+            return match user {
+                Some(own) if own != by.person => Err(Refused::new(
+                    "OTHER_PERSON",
+                    format!(
+                        "that is a token of `{}`, and this user of the machine is `{own}`; use one's own user",
+                        by.person
+                    ),
+                )),
+                Some(_) | None => Ok(by),
+            };
+        }
+        match user {
+            Some(person) => Ok(Claimant { person, proof: Proof::Uid(peer.uid) }),
+            None => Err(Refused::new(
+                "NOBODY",
+                format!(
+                    "the config takes the user {} of this machine for nobody; name it under `[people]`, or prove who you \
+                     are with a token in `$WARRANT_TOKEN`",
+                    peer.uid
+                ),
+            )),
+        }
+    }
+
+    async fn issuer(&self, peer: Peer, token: Option<&str>) -> Result<Issuer, Refused> {
+        if token.is_none() && self.is_operator(peer).await {
+            return Ok(Issuer::Operator(peer.uid));
+        }
+        Ok(Issuer::Person(self.claimant(peer, token).await?))
+    }
+
+    /// Whether the peer is the user whom the store belongs to, or root, and nobody whom the config names: who votes as a
+    /// person never holds tokens of others.
+    async fn is_operator(&self, peer: Peer) -> bool {
+        (peer.uid == self.parts.owner || peer.uid == 0) && (self.parts.users)(peer.uid).await.is_none()
+    }
+
+    /// What a vote came to; what nobody waits for is carried out here.
+    async fn counted(self: &Arc<Self>, id: ApprovalId, voted: Result<Tally, Objection>) -> Result<Counted, Refused> {
+        let card = self.parts.sequencer.card(id).await.map_err(refused)?;
+        let have = u32::try_from(card.electorate.approved.len()).unwrap_or(u32::MAX);
+        let need = card.electorate.quorum;
+        match voted {
+            Ok(Tally::Counted { have, need }) => Ok(Counted { have, need, then: Then::MoreNeeded }),
+            // It was approved before, and not carried out: whoever says it again wants it done.
+            Ok(Tally::Approved) | Err(Objection::AlreadyApproved(_)) => {
+                Ok(Counted { have, need, then: self.see_to(id, &card.state) })
+            }
+            Err(objection) => Err(refused(objection)),
+        }
+    }
+
+    fn see_to(self: &Arc<Self>, id: ApprovalId, state: &State) -> Then {
+        if self.parts.attended.holds(id) {
+            return Then::CallerCarriesOut;
+        }
+        let is_new = self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        if is_new && matches!(state, State::Approved { .. }) {
+            let office = Arc::clone(self);
+            self.tasks.spawn(async move {
+                let ended = office.parts.sequencer.execute(id).await;
+                let mut halted = office.halted.lock().unwrap_or_else(PoisonError::into_inner);
+                match ended {
+                    Ok(_) => drop(halted.remove(&id)),
+                    Err(halt) => {
+                        tracing::warn!(approval = %id, reason = halt.reason, "an approved write was not carried out");
+                        halted.insert(id, halt.message);
+                    }
+                }
+                drop(halted);
+                office.flying.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            });
+        }
+        Then::CarriedOutHere
+    }
+}
+
+fn claim(by: Claimant, seen: &Seen) -> Claim {
+    Claim { by, revision: seen.revision, digest_prefix: seen.digest.clone(), whole: seen.whole }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "stands in `map_err`")]
+fn refused(objection: Objection) -> Refused {
+    Refused::new(objection.code(), objection.to_string())
+}
+
+fn done(what: &impl Serialize) -> Result<Answer, Refused> {
+    serde_json::to_value(what).map(Answer::Done).map_err(|error| Refused::new("FAILED", error.to_string()))
+}
