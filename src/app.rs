@@ -228,8 +228,9 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let kept = kept(config);
-    let own: Vec<PathBuf> = [&config.path, &config.store, &kept].into_iter().chain(dirs).cloned().collect();
+    let (kept, key) = (kept(config), config.ledger.key(&config.store));
+    let own = [&config.path, &config.store, &kept, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
+    let own: Vec<PathBuf> = own.cloned().collect();
     let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
         problems.extend(errors.iter().map(ToString::to_string));
         Belongings::default()

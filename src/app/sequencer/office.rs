@@ -17,6 +17,7 @@ use warrant_kernel::call::gate::sequencer::tokens::Issuer;
 use warrant_kernel::call::gate::vote::{Claim, Claimant, Proof};
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
+use warrant_kernel::ledger::seal::{Sealed, Sealing};
 
 use super::socket::Peer;
 use super::wire::{Answer, Ask, Counted, Overview, Refused, Seen, Shown, Then};
@@ -107,6 +108,13 @@ impl Office {
             Ask::Review { approval, note } => done(&sequencer.review(approval, &by, &note).await.map_err(refused)?),
             Ask::Stop { reason } => done(&sequencer.stop_writes(&by, &reason).await.map_err(refused)?),
             Ask::Lift { reason } => done(&sequencer.lift_stop(&by, &reason).await.map_err(refused)?),
+            Ask::Seal { record, fields, reason } => {
+                let sealing = Sealing { seq: record, fields, reason };
+                match sequencer.seal(&by, &sealing).await.map_err(refused)? {
+                    Sealed::Waits => done(&None::<u64>),
+                    Sealed::Done(by) => done(&Some(by)),
+                }
+            }
             Ask::Resolve { approval, did, reason } => {
                 done(&sequencer.resolve(approval, &by, did, &reason).await.map_err(refused)?)
             }

@@ -97,6 +97,15 @@ pub enum Ask {
         /// How one can tell.
         reason: String,
     },
+    /// Takes values out of a record of the ledger; the second person who asks for the same has it done.
+    Seal {
+        /// The record.
+        record: u64,
+        /// The fields.
+        fields: Vec<String>,
+        /// Why.
+        reason: String,
+    },
     /// Who the sequencer takes the peer for.
     Who,
     /// Makes a personal token.
