@@ -122,6 +122,7 @@ fn the_schema_says_what_policies_may_ask() {
       trigger: Trigger
     };
     entity Service in [Path, Source, Service, Environment] = {
+      environment?: Environment,
       name: __cedar::String,
       owner?: Person
     };
@@ -211,10 +212,10 @@ fn policies_know_where_they_stand() {
     let places: Vec<String> =
         policy.sources().map(|source| format!("{} {}:{}", source.id, source.file, source.line)).collect();
     insta::assert_snapshot!(places.join("\n"), @r"
-    demo-stays-out-of-production policies/reads.cedar:51
+    demo-stays-out-of-production policies/reads.cedar:52
     one ops.cedar:3
-    reads-by-role policies/reads.cedar:26
-    restricted-needs-group policies/reads.cedar:37
+    reads-by-role policies/reads.cedar:27
+    restricted-needs-group policies/reads.cedar:38
     two ops.cedar:5
     ");
 }
