@@ -105,7 +105,7 @@ fn the_schema_says_what_policies_may_ask() {
     let some = ["search_logs", "edit_config", "one_suffices", "approve", "stop_writes"];
     let is_shown = |part: &str| {
         let action = part.strip_prefix("action \"").and_then(|rest| rest.split('"').next());
-        let left_out = ["Catalog", "Evidence", "Runbooks", "Source", "Path", "Channel", "Trigger", "Group"];
+        let left_out = ["Catalog", "Evidence", "Runbooks", "Source", "Path", "Channel", "Trigger", "Group", "Tier"];
         let entity = part.strip_prefix("entity ").and_then(|rest| rest.split(' ').next());
         action.is_some_and(|name| some.contains(&name)) || entity.is_some_and(|name| !left_out.contains(&name))
     };
@@ -127,7 +127,6 @@ fn the_schema_says_what_policies_may_ask() {
       owner?: Person
     };
     entity System enum ["warrant"];
-    entity Tier enum ["low", "medium", "high"];
     entity Tool enum ["search_logs", "read_file", "restart_service", "edit_config"];
     action "approve" appliesTo {
       principal: [Person],
