@@ -9,6 +9,9 @@ mod policy;
 #[path = "main/audit.rs"]
 mod audit;
 
+#[path = "main/approvals.rs"]
+mod approvals;
+
 #[path = "main/commands.rs"]
 mod commands;
 

@@ -2,6 +2,8 @@
 //!
 //! Everything goes through the sequencer, wherever it runs; who acts is never taken from the command line.
 
+pub mod told;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -46,6 +48,15 @@ pub enum Switch {
     Stop,
     /// They happen again.
     Lift,
+}
+
+/// What became of a write whose outcome was lost, as a person found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Became {
+    /// It took effect.
+    Done,
+    /// It did not.
+    NotDone,
 }
 
 /// What came of an approval, as far as this command saw.
@@ -260,7 +271,11 @@ pub async fn stop_writes(app: &App, switch: Switch, reason: &str) -> Result<(), 
 ///
 /// # Errors
 /// [`Fault::Refused`].
-pub async fn resolve(app: &App, approval: ApprovalId, did: Did, reason: &str) -> Result<(), Fault> {
+pub async fn resolve(app: &App, approval: ApprovalId, became: Became, reason: &str) -> Result<(), Fault> {
+    let did = match became {
+        Became::Done => Did::Did,
+        Became::NotDone => Did::DidNot,
+    };
     once(app, Ask::Resolve { approval, did, reason: reason.to_owned() }).await
 }
 

@@ -9,6 +9,7 @@ use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 use warrant::demo::shop::RestartOptions;
 
+use crate::approvals::{ApprovalsCommand, StopFlags, TokenCommand};
 use crate::audit::AuditCommand;
 use crate::policy::PolicyCommand;
 
@@ -69,6 +70,18 @@ Examples:
     /// What policy allows, and why.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// The writes that wait for people: looking at them, approving, denying.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Stop all writes at once, or let them go on. Whatever is not begun yet is not begun.
+    #[command(after_help = "\
+Examples:
+  warrant stop-writes \"two restarts too many\"
+  warrant stop-writes --lift \"it was the load balancer\"")]
+    StopWrites(StopFlags),
+    /// Personal tokens, for where the user of a machine does not tell who somebody is.
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// The permanent record of writes: reading it, proving it, exporting it.
     #[command(subcommand)]
     Audit(AuditCommand),

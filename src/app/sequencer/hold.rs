@@ -122,6 +122,12 @@ impl Hold {
         self.office.sequencer()
     }
 
+    /// The ledger.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// What answers for it.
     #[must_use]
     pub fn office(&self) -> Arc<Office> {

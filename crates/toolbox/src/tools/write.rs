@@ -27,3 +27,7 @@ pub mod file;
 pub mod edit_config;
 
 pub mod restore_config;
+
+pub mod restart;
+
+pub mod restart_service;
