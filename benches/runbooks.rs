@@ -2,10 +2,14 @@
 //!
 //! `WARRANT_RUNBOOK_DATA=DIR cargo bench --bench runbooks`. The directory holds `prometheus-operator/` and `openshift/` (the
 //! runbooks of github.com/prometheus-operator/runbooks and github.com/openshift/runbooks) and `alerts_gold.json`: `alerts`,
-//! each with `alert`, `summary`, `description` and `gold`, the right runbooks as `po/NAME` and `os/NAME`.
+//! each with `alert`, `summary`, `description` and `gold`, the right runbooks as `po/NAME` and `os/NAME`. `alerts_more.json`
+//! may hold further alerts in the same form.
 //!
-//! The weights were set on the alerts whose name's SHA-256 ends in an even byte; the figures are of the odd half. For them
-//! the runbook's own name is taken out of its text, as one word and in words, and out of its title and file name.
+//! The figures are of the alerts whose name's SHA-256 ends in an odd byte. The weights were set on the others, whole and in
+//! part, on further alerts, and on sentences of the runbooks themselves; these are called tuned on.
+//!
+//! The runbook's own name is taken out of its text, as one word and in words, and out of its title and file name. Taken
+//! out as one word only it is easier; that is a row of its own.
 
 #![expect(clippy::unwrap_used, reason = "a bench that lacks its data has nothing to measure")]
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
@@ -19,10 +23,19 @@ use sha2::{Digest, Sha256};
 use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::runbook::search::{Hit, Question, Why};
 
+#[derive(Clone)]
 struct Alert {
     name: String,
     text: String,
     gold: Vec<String>,
+}
+
+impl Alert {
+    /// The first line of the text, the summary, or what is below it.
+    fn part(&self, which: usize) -> Self {
+        let (summary, description) = self.text.split_once('\n').unwrap();
+        Self { text: [summary, description].get(which).unwrap().to_string(), ..self.clone() }
+    }
 }
 
 fn main() {
@@ -33,28 +46,51 @@ fn main() {
         return;
     };
     let files = runbooks(&dir);
-    let alerts = alerts(&dir);
+    let alerts = alerts_of(&dir.join("alerts_gold.json")).unwrap();
     println!("{} runbooks, {} alerts", files.len(), alerts.len());
 
     let named = load(files.iter().map(|(key, text)| (key.clone(), text.clone())));
-    let stripped =
-        load(files.iter().enumerate().map(|(at, (key, text))| (format!("r{at:04}"), without_name(key, text))));
+    let stripped = load(numbered(&files, without_name));
+    let one_word = load(numbered(&files, without_one_word));
     let keys: Vec<&str> = files.iter().map(|(key, _)| key.as_str()).collect();
     let key_of = |hit: &Hit<'_>| {
         let number = hit.runbook.id.strip_prefix('r').and_then(|digits| digits.parse::<usize>().ok());
         number.map_or_else(|| hit.runbook.id.clone(), |at| (*keys.get(at).unwrap()).to_owned())
     };
     for (half, remainder) in [("even (tuned on)", 0), ("odd", 1)] {
-        let half_of: Vec<&Alert> = alerts.iter().filter(|alert| parity(&alert.name) == remainder).collect();
+        let half_of: Vec<Alert> = alerts.iter().filter(|alert| parity(&alert.name) == remainder).cloned().collect();
         println!("\n{half}: {} alerts", half_of.len());
         exact(&named, &half_of);
-        by_words(&stripped, &half_of, &key_of);
+        by_words("name taken out in words too", &stripped, &half_of, &key_of);
+        by_words("name taken out as one word only", &one_word, &half_of, &key_of);
+        if remainder == 0 {
+            by_words(
+                "summary alone",
+                &stripped,
+                &half_of.iter().map(|alert| alert.part(0)).collect::<Vec<_>>(),
+                &key_of,
+            );
+            by_words(
+                "description alone",
+                &stripped,
+                &half_of.iter().map(|alert| alert.part(1)).collect::<Vec<_>>(),
+                &key_of,
+            );
+        }
     }
+    println!("\nfurther (tuned on)");
+    if let Some(further) = alerts_of(&dir.join("alerts_more.json")) {
+        by_words("further alerts", &stripped, &further, &key_of);
+    }
+    let held_back: Vec<&String> =
+        alerts.iter().filter(|alert| parity(&alert.name) == 1).flat_map(|alert| &alert.gold).collect();
+    let (without, sentences) = first_sentences(&numbered(&files, without_name), &keys, &held_back);
+    by_words("first sentences", &load(without), &sentences, &key_of);
     timing(&files, &alerts);
 }
 
 /// The alert's name against the runbooks as they are.
-fn exact(library: &Library, alerts: &[&Alert]) {
+fn exact(library: &Library, alerts: &[Alert]) {
     let with_one: Vec<_> = alerts.iter().filter(|alert| !alert.gold.is_empty()).collect();
     let first = with_one.iter().filter(|alert| {
         let question = Question { text: &alert.text, alert: Some(&alert.name), service: None };
@@ -68,8 +104,8 @@ fn exact(library: &Library, alerts: &[&Alert]) {
 }
 
 /// Summary and description against the runbooks without their names.
-fn by_words(library: &Library, alerts: &[&Alert], key_of: &impl Fn(&Hit<'_>) -> String) {
-    let (mut reciprocal, mut in_three, mut with_one, mut false_none) = (0.0, 0, 0, 0);
+fn by_words(label: &str, library: &Library, alerts: &[Alert], key_of: &impl Fn(&Hit<'_>) -> String) {
+    let (mut reciprocal, mut in_three, mut with_one, mut false_none) = (0.0, 0_u32, 0_u32, 0);
     let (mut without_one, mut right_none) = (0, 0);
     let (mut sure, mut unsure) = (Vec::new(), Vec::new());
     for alert in alerts {
@@ -89,19 +125,17 @@ fn by_words(library: &Library, alerts: &[&Alert], key_of: &impl Fn(&Hit<'_>) -> 
         let rank = ranked.iter().position(|hit| alert.gold.contains(&key_of(hit)));
         if let Some(rank) = rank {
             reciprocal += 1.0 / (rank as f64 + 1.0);
-            in_three += usize::from(rank < 3);
+            in_three += u32::from(rank < 3);
         }
-        if std::env::var_os("SHOW").is_some() && rank != Some(0) && parity(&alert.name) == 0 {
+        if std::env::var_os("SHOW").is_some() && rank.is_none_or(|rank| rank > 2) && parity(&alert.name) == 0 {
             let first: Vec<String> = ranked.iter().take(3).map(key_of).collect();
             println!("    {} at {rank:?}: {first:?}", alert.name);
         }
     }
-    let share = |count: usize, all: usize| count as f64 / all as f64;
-    println!("  MRR {:.3}, recall@3 {:.3}", reciprocal / with_one as f64, share(in_three, with_one));
     println!(
-        "  false none {false_none} of {with_one} ({:.1} %), right none {right_none} of {without_one} ({:.2})",
-        100.0 * share(false_none, with_one),
-        share(right_none, without_one)
+        "  {label}: MRR {:.3}, recall@3 {:.3} ({in_three} of {with_one}), false none {false_none}, right none {right_none} of {without_one}",
+        reciprocal / f64::from(with_one),
+        f64::from(in_three) / f64::from(with_one),
     );
     sure.sort_by(f64::total_cmp);
     unsure.sort_by(f64::total_cmp);
@@ -126,12 +160,43 @@ fn timing(files: &[(String, String)], alerts: &[Alert]) {
     println!("\n{} runbooks: load {loaded:.1?}, index {indexed:.1?}, search {searched:.1?}", files.len());
 }
 
-fn load(files: impl Iterator<Item = (String, String)>) -> Library {
-    let files: Vec<(String, String)> = files.collect();
+fn load(files: impl IntoIterator<Item = (String, String)>) -> Library {
+    let files: Vec<(String, String)> = files.into_iter().collect();
     let borrowed: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let library = Library::load(&borrowed, &[]);
     assert!(library.problems().is_empty(), "{:?}", library.problems());
     library
+}
+
+/// The runbooks with numbers for file names and `change` made to each text.
+fn numbered(files: &[(String, String)], change: fn(&str, &str) -> String) -> Vec<(String, String)> {
+    files.iter().enumerate().map(|(at, (key, text))| (format!("r{at:04}"), change(key, text))).collect()
+}
+
+/// The runbooks without the first sentence of what they are about, and these sentences as questions: of all runbooks but
+/// those that the alerts held back look for.
+fn first_sentences(
+    files: &[(String, String)],
+    keys: &[&str],
+    held_back: &[&String],
+) -> (Vec<(String, String)>, Vec<Alert>) {
+    let library = load(files.to_vec());
+    let (mut without, mut sentences) = (files.to_vec(), Vec::new());
+    for ((id, text), key) in without.iter_mut().zip(keys) {
+        let sections = &library.get(id).unwrap().sections;
+        let Some(lead) = sections.iter().find(|section| !section.text.is_empty()) else { continue };
+        let first = lead.text.split_inclusive(". ").next().unwrap().to_owned();
+        let words = first.split_whitespace().map(regex::escape).collect::<Vec<_>>().join(r"[\s`*_]+");
+        *text = RegexBuilder::new(&words).build().unwrap().replace(text, " ").into_owned();
+        if held_back.iter().any(|name| name == key) || first.len() < 20 {
+            continue;
+        }
+        let name = key.rsplit('/').next().unwrap();
+        let gold = keys.iter().filter(|other| other.rsplit('/').next() == Some(name));
+        let gold = gold.map(|other| (*other).to_owned()).collect();
+        sentences.push(Alert { name: name.to_owned(), text: first, gold });
+    }
+    (without, sentences)
 }
 
 /// `po/NAME` or `os/NAME`, and the text.
@@ -152,20 +217,19 @@ fn runbooks(dir: &Path) -> Vec<(String, String)> {
     files
 }
 
-fn alerts(dir: &Path) -> Vec<Alert> {
-    let data: Value = serde_json::from_slice(&std::fs::read(dir.join("alerts_gold.json")).unwrap()).unwrap();
+fn alerts_of(file: &Path) -> Option<Vec<Alert>> {
+    let data: Value = serde_json::from_slice(&std::fs::read(file).ok()?).unwrap();
     let text = |alert: &Value, key: &str| alert[key].as_str().unwrap_or_default().to_owned();
     let gold = |alert: &Value| {
         alert["gold"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let alerts = data.get("alerts").unwrap().as_array().unwrap().iter();
-    alerts
-        .map(|alert| Alert {
-            name: text(alert, "alert"),
-            text: format!("{}\n{}", text(alert, "summary"), text(alert, "description")),
-            gold: gold(alert),
-        })
-        .collect()
+    let alerts = alerts.map(|alert| Alert {
+        name: text(alert, "alert"),
+        text: format!("{}\n{}", text(alert, "summary"), text(alert, "description")),
+        gold: gold(alert),
+    });
+    Some(alerts.collect())
 }
 
 fn parity(name: &str) -> u8 {
@@ -177,6 +241,12 @@ fn without_name(key: &str, text: &str) -> String {
     let name = key.rsplit('/').next().unwrap();
     let either = camel(name).iter().map(|part| regex::escape(part)).collect::<Vec<_>>().join(r"\s*");
     RegexBuilder::new(&either).case_insensitive(true).build().unwrap().replace_all(text, " ").into_owned()
+}
+
+/// The text without the runbook's name as one word.
+fn without_one_word(key: &str, text: &str) -> String {
+    let name = regex::escape(key.rsplit('/').next().unwrap());
+    RegexBuilder::new(&name).case_insensitive(true).build().unwrap().replace_all(text, " ").into_owned()
 }
 
 /// The parts of a name in camel case.

@@ -25,32 +25,30 @@ pub mod audit;
 
 pub mod writes;
 
+mod equipment;
+
 pub mod sequencer;
 
 pub mod approvals;
 
 pub mod print;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
-use warrant_kernel::call::registry::{Code, Registry};
-use warrant_kernel::call::tool::{Clock, ReadTool};
+use warrant_kernel::call::definition::{DefinitionFile, Definitions, LoadContext, Standing};
+use warrant_kernel::call::tool::Clock;
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
-use warrant_kernel::domain::tool::ToolRun;
 use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::{Program, users};
-use warrant_toolbox::tools::read;
-use warrant_toolbox::tools::sources::changes::Changes;
+use warrant_toolbox::tools::process::users;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
 use warrant_toolbox::tools::workspace::belongs::Belongings;
@@ -65,6 +63,7 @@ use crate::model::retry::system_jitter;
 use crate::model::runbook::RunbookModel;
 use crate::telemetry;
 
+use equipment::Equipment;
 use fault::Fault;
 use files::Found;
 
@@ -148,7 +147,13 @@ impl App {
             .as_ref()
             .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
-            let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
+            let parts = Equipment {
+                catalog: &catalog,
+                clients: &clients,
+                workspaces: &workspaces,
+                library: &library,
+                kept: kept(&config),
+            };
             parts.registry(definitions, &mut problems)
         });
         let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
@@ -223,7 +228,9 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
+    let (kept, key) = (kept(config), config.ledger.key(&config.store));
+    let own = [&config.path, &config.store, &kept, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
+    let own: Vec<PathBuf> = own.cloned().collect();
     let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
         problems.extend(errors.iter().map(ToString::to_string));
         Belongings::default()
@@ -232,6 +239,13 @@ fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<St
     let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
+}
+
+/// Where what edits replaced is kept: a directory beside the store.
+fn kept(config: &Config) -> PathBuf {
+    let mut beside = config.store.as_os_str().to_owned();
+    beside.push(".kept");
+    PathBuf::from(beside)
 }
 
 fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {
@@ -252,57 +266,6 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
         }
     }
     Some(definitions)
-}
-
-/// What tools are made of.
-struct Parts<'a> {
-    catalog: &'a Arc<Catalog>,
-    clients: &'a Arc<HttpClients>,
-    workspaces: &'a Arc<Workspaces>,
-    library: &'a Arc<Library>,
-}
-
-impl Parts<'_> {
-    fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
-        let mut code: BTreeMap<ToolName, Code> =
-            self.builtin().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
-        for definition in definitions.iter().map(Definition::tool) {
-            if matches!(definition.run, ToolRun::Http(_)) {
-                match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
-                    Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
-                }
-            }
-        }
-        Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
-    }
-
-    fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {
-        let catalog = || Arc::clone(self.catalog);
-        let clients = || Arc::clone(self.clients);
-        let workspaces = || Arc::clone(self.workspaces);
-        let library = || Arc::clone(self.library);
-        let changes = Changes::new(catalog(), workspaces(), Program::find("git"));
-        let tools: [(&str, Arc<dyn ReadTool>); 16] = [
-            ("active_alerts", read::active_alerts::active_alerts(catalog(), clients())),
-            ("compare_logs", read::compare_logs::tool(catalog())),
-            ("describe_service", read::describe_service::describe_service(catalog())),
-            ("http_check", read::http_check::http_check(catalog(), clients())),
-            ("list_files", read::list_files::list_files(workspaces())),
-            ("list_metrics", read::list_metrics::list_metrics(catalog(), clients())),
-            ("list_services", read::list_services::list_services(catalog())),
-            ("query_metrics", read::query_metrics::query_metrics(catalog(), clients())),
-            ("read_evidence", read::read_evidence::read_evidence()),
-            ("read_file", read::read_file::read_file(workspaces())),
-            ("read_runbook", read::read_runbook::read_runbook(library())),
-            ("recent_changes", read::recent_changes::recent_changes(catalog(), changes)),
-            ("scrape_metrics", read::scrape_metrics::scrape_metrics(catalog(), clients())),
-            ("search_files", read::search_files::search_files(workspaces())),
-            ("search_logs", read::search_logs::tool(catalog())),
-            ("search_runbooks", read::search_runbooks::search_runbooks(library())),
-        ];
-        tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
-    }
 }
 
 /// The models in their order, and their keys.

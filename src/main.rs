@@ -9,6 +9,12 @@ mod policy;
 #[path = "main/audit.rs"]
 mod audit;
 
+#[path = "main/approvals.rs"]
+mod approvals;
+
+#[path = "main/demo.rs"]
+mod demo;
+
 #[path = "main/commands.rs"]
 mod commands;
 

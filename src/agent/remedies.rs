@@ -108,4 +108,4 @@ fn filled(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

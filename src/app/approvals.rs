@@ -2,6 +2,8 @@
 //!
 //! Everything goes through the sequencer, wherever it runs; who acts is never taken from the command line.
 
+pub mod told;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -25,7 +27,10 @@ use crate::chat::terminal::progress::Progress;
 use crate::chat::terminal::style::{Paint, columns};
 
 /// How long a command looks on while an approved write is carried out.
-const LOOK_ON: Duration = Duration::from_secs(120);
+const LOOK_ON: Duration = Duration::from_mins(2);
+
+/// How long the look after a write may take whose caller does it.
+const LOOKED_AFTER: Duration = Duration::from_secs(10);
 
 /// How often it looks.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -46,6 +51,15 @@ pub enum Switch {
     Stop,
     /// They happen again.
     Lift,
+}
+
+/// What became of a write whose outcome was lost, as a person found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Became {
+    /// It took effect.
+    Done,
+    /// It did not.
+    NotDone,
 }
 
 /// What came of an approval, as far as this command saw.
@@ -184,9 +198,12 @@ async fn look_on(line: &Line<'_>, approval: ApprovalId, then: Option<Then>) -> R
     loop {
         let shown: Shown = line.ask(Ask::Show { approval }).await?;
         let (state, halted) = (shown.card.state, shown.halted);
+        let caller = then == Some(Then::CallerCarriesOut);
         let goes_on = match &state {
-            State::Approved { .. } => halted.is_none() && then.is_some_and(|then| then != Then::MoreNeeded),
+            State::Approved { .. } => halted.is_none() && caller,
             State::Consumed { .. } => true,
+            // Its caller looks after it; where that one is gone, nobody does.
+            State::Executed { verified: None, .. } => caller && waited < LOOKED_AFTER,
             State::Open
             | State::Denied { .. }
             | State::Expired { .. }
@@ -196,6 +213,7 @@ async fn look_on(line: &Line<'_>, approval: ApprovalId, then: Option<Then>) -> R
             | State::NotExecuted { .. }
             | State::Unknown { .. } => false,
         };
+        let goes_on = goes_on || shown.under_way;
         if !goes_on || waited >= LOOK_ON {
             return Ok(Outcome { approval, state, then, halted });
         }
@@ -260,7 +278,11 @@ pub async fn stop_writes(app: &App, switch: Switch, reason: &str) -> Result<(), 
 ///
 /// # Errors
 /// [`Fault::Refused`].
-pub async fn resolve(app: &App, approval: ApprovalId, did: Did, reason: &str) -> Result<(), Fault> {
+pub async fn resolve(app: &App, approval: ApprovalId, became: Became, reason: &str) -> Result<(), Fault> {
+    let did = match became {
+        Became::Done => Did::Did,
+        Became::NotDone => Did::DidNot,
+    };
     once(app, Ask::Resolve { approval, did, reason: reason.to_owned() }).await
 }
 

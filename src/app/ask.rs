@@ -16,12 +16,14 @@ use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Store;
 
 use super::fault::Fault;
+use super::writes::Lazy;
+use super::writes::people::Present;
 use super::{App, SystemClock};
 use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
-use crate::agent::writes::{NoWrites, Notes};
+use crate::agent::writes::Notes;
 
 /// Longest question; what is longer is a paste that belongs into a file.
 const QUESTION_CHARS: usize = 4_000;
@@ -61,14 +63,44 @@ pub enum Kept {
     Lost,
 }
 
-/// Opens an investigation and runs it.
+/// Who is at hand while an investigation runs.
+#[derive(Clone)]
+pub struct AtHand {
+    /// Watches it.
+    pub watcher: Arc<dyn Watcher>,
+    /// Is asked about writes.
+    pub present: Present,
+}
+
+impl AtHand {
+    /// Somebody who watches, and nobody who could be asked.
+    #[must_use]
+    pub fn watching(watcher: Arc<dyn Watcher>) -> Self {
+        Self { watcher, present: Present::nobody() }
+    }
+}
+
+/// Opens an investigation and runs it; nobody is asked about writes.
 ///
 /// # Errors
-/// [`Fault::Usage`] for a question that can't be asked.
+/// As [`ask_with`].
 pub async fn ask(
     app: &App,
     question: Question,
     watcher: Arc<dyn Watcher>,
+    cancel: CancellationToken,
+) -> Result<(InvestigationId, Ended), Fault> {
+    ask_with(app, question, AtHand::watching(watcher), cancel).await
+}
+
+/// Opens an investigation and runs it.
+///
+/// # Errors
+/// [`Fault::Usage`] for a question that can't be asked.
+pub async fn ask_with(
+    app: &App,
+    question: Question,
+    at_hand: AtHand,
     cancel: CancellationToken,
 ) -> Result<(InvestigationId, Ended), Fault> {
     let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
@@ -85,9 +117,10 @@ pub async fn ask(
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let clock = Arc::new(SystemClock);
-    let trace =
-        Trace::begin(store.clone(), clock, watcher, opening).await.map_err(|error| Fault::Failed(error.to_string()))?;
-    let ended = carry_on(app, today.model, redactor, trace, cancel).await;
+    let trace = Trace::begin(store.clone(), clock, at_hand.watcher, opening)
+        .await
+        .map_err(|error| Fault::Failed(error.to_string()))?;
+    let ended = carry_on(app, today.model, redactor, trace, at_hand.present, cancel).await;
     drop(lock);
     if let Some(store) = store {
         store.close().await;
@@ -101,26 +134,31 @@ pub(super) async fn carry_on(
     model: Arc<dyn Model>,
     redactor: warrant_kernel::redact::Redactor,
     trace: Trace,
+    present: Present,
     cancel: CancellationToken,
 ) -> Ended {
     let scheduler = Scheduler::new(app.limits());
+    let writes = Lazy::new(app, present);
     let investigation = Investigation {
         bench: &app.bench,
         redactor,
         model,
         trace,
         scheduler: &scheduler,
-        writes: &NoWrites,
+        writes: &writes,
         notes: Notes::default(),
         cancel,
     };
-    match investigation.run().await {
+    let ended = match investigation.run().await {
         Ok(report) => Ended::Reported(Box::new(report)),
         Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
             None => Kept::Whole,
             Some(_) => Kept::Lost,
         }),
-    }
+    };
+    drop(investigation);
+    writes.close().await;
+    ended
 }
 
 /// What the day's budget leaves.

@@ -8,12 +8,12 @@ use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::redact::RedactionKey;
 use warrant_kernel::store::Summary;
 
-use super::ask::{Ended, carry_on, lock, today};
+use super::ask::{AtHand, Ended, carry_on, lock, today};
 use super::fault::Fault;
 use super::{App, SystemClock};
 use crate::agent::replay::{self, Difference};
 use crate::agent::state::State;
-use crate::agent::trace::{Trace, Watcher};
+use crate::agent::trace::Trace;
 
 /// The newest investigations.
 ///
@@ -45,7 +45,7 @@ pub async fn show(app: &App, id: &str) -> Result<(InvestigationId, Vec<Event>), 
 pub async fn resume(
     app: &App,
     id: &str,
-    watcher: Arc<dyn Watcher>,
+    at_hand: AtHand,
     cancel: CancellationToken,
 ) -> Result<(InvestigationId, Ended), Fault> {
     let store = app.store().await?;
@@ -56,14 +56,14 @@ pub async fn resume(
     let key: [u8; 32] =
         key.try_into().map_err(|_| Fault::Failed(format!("the key of investigation {id} is damaged")))?;
     let redactor = app.redactor.with_key(RedactionKey::from_bytes(key));
-    let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), watcher, &events)
+    let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), at_hand.watcher, &events)
         .map_err(|error| Fault::Failed(error.to_string()))?;
     let reported = trace.state().await.report.clone();
     let ended = if let Some(report) = reported {
         Ended::Reported(Box::new(report))
     } else {
         trace.append(vec![Body::Resumed]).await;
-        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, cancel).await
+        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, at_hand.present, cancel).await
     };
     drop(lock);
     store.close().await;

@@ -1,7 +1,6 @@
 //! Printing: for people, or one JSON document, never both.
 
-use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Stderr, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -10,7 +9,7 @@ use warrant_kernel::domain::event::Event;
 use warrant_kernel::domain::report::Report;
 
 use super::check::Tried;
-use super::fault::{Fault, counted};
+use super::fault::{Fault, counted, told};
 use super::investigations;
 use crate::agent::trace::{Unwatched, Watcher};
 use crate::chat::terminal::progress::{Progress, arguments};
@@ -27,27 +26,32 @@ pub enum Form {
     Json,
 }
 
-/// Shows on standard error how an investigation goes on; nothing with [`Form::Json`], unless a terminal is there to
-/// read along.
+/// Standard error, as a screen for people.
+pub type Screen = Arc<Progress<Stderr>>;
+
+/// The screen that shows how an investigation goes on; none with [`Form::Json`], unless a terminal is there to read along.
 #[must_use]
-pub fn watcher(form: Form) -> Arc<dyn Watcher> {
+pub fn screen(form: Form) -> Option<Screen> {
     let stderr = std::io::stderr();
     if form == Form::Json && !stderr.is_terminal() {
-        return Arc::new(Unwatched);
+        return None;
     }
     let paint = Paint::for_stream(&stderr);
-    Arc::new(Progress::new(stderr, paint, columns()))
+    Some(Arc::new(Progress::new(stderr, paint, columns())))
+}
+
+/// Who watches on this screen.
+#[must_use]
+pub fn watcher(screen: Option<&Screen>) -> Arc<dyn Watcher> {
+    match screen {
+        Some(screen) => Arc::clone(screen) as Arc<dyn Watcher>,
+        None => Arc::new(Unwatched),
+    }
 }
 
 /// Why a command ended, with what lies beneath, on standard error.
 pub fn fault(fault: &Fault) {
-    let mut text = fault.to_string();
-    let mut next = fault.source();
-    while let Some(source) = next {
-        text.push_str(": ");
-        text.push_str(&source.to_string());
-        next = source.source();
-    }
+    let text = told(fault);
     eprintln!("warrant: {}", visible(&text));
 }
 

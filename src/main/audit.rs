@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
+use warrant::app::approvals::{Became, resolve};
 use warrant::app::audit::export::{Format, export};
 use warrant::app::audit::list::{self, Which};
 use warrant::app::audit::verify::{self, Question};
 use warrant::app::audit::{rotate_key, seal, show};
 use warrant::app::fault::Fault;
 use warrant::app::{App, print};
-use warrant_kernel::ledger::seal::{Sealed, Sealing};
+use warrant_kernel::domain::plan::ApprovalId;
 
 use crate::flags::Json;
 
@@ -76,6 +77,20 @@ Example, by one person and then by another:
         #[command(flatten)]
         json: Json,
     },
+    /// Say what became of a write whose outcome is not known. Until then nothing is written on its target.
+    #[command(after_help = "\
+Example:
+  warrant audit resolve A12 not-done \"the pid is that of yesterday\"")]
+    Resolve {
+        /// The approval, as in `A12`.
+        approval: ApprovalId,
+        /// What became of it.
+        became: Became,
+        /// How one can tell. It stays in the ledger.
+        reason: String,
+        #[command(flatten)]
+        json: Json,
+    },
     /// Go on under a new key, which the old one signs.
     RotateKey(Json),
 }
@@ -107,7 +122,9 @@ pub async fn run(open: impl FnOnce() -> Result<App, Fault>, command: AuditComman
             if json.json {
                 print::json(&shown);
             } else {
-                show::lines(&shown).iter().for_each(|line| print::wrapped(line));
+                for line in show::lines(&shown) {
+                    print::wrapped(&line);
+                }
             }
             Ok(0)
         }
@@ -123,12 +140,15 @@ pub async fn run(open: impl FnOnce() -> Result<App, Fault>, command: AuditComman
             Ok(0)
         }
         AuditCommand::Seal { record, fields, reason, json } => {
-            let sealed = seal(&open()?, &Sealing { seq: record, fields, reason }).await?;
-            let (says, by) = match sealed {
-                Sealed::Waits => ("waits for a second person, who runs the same command".to_owned(), None),
-                Sealed::Done(by) => (format!("sealed; record {by} says so"), Some(by)),
-            };
+            let by = seal(&open()?, record, fields, reason).await?;
+            let says = by.map(|by| format!("Sealed; record {by} says so."));
+            let says = says.unwrap_or_else(|| "It waits for a second person, who runs the same command.".to_owned());
             told(json, &json!({ "record": record, "sealed_by": by }), &says);
+            Ok(0)
+        }
+        AuditCommand::Resolve { approval, became, reason, json } => {
+            resolve(&open()?, approval, became, &reason).await?;
+            told(json, &json!({ "approval": approval, "resolved": true }), &format!("{approval} is resolved."));
             Ok(0)
         }
         AuditCommand::RotateKey(json) => {

@@ -1,31 +1,35 @@
 //! What each command does with its flags.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use warrant::app::ask::{Ended, Kept, Question, ask};
+use warrant::app::ask::{AtHand, Ended, Kept, Question, ask_with};
 use warrant::app::fault::{Fault, counted};
+use warrant::app::writes::people::Present;
 use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::demo::part::serve_part;
-use warrant::demo::run::{Demo, Options};
 use warrant::demo::shop::ask_for_restart;
 use warrant_kernel::domain::name::InvestigationId;
-use warrant_kernel::domain::report::{Outcome, Report};
+use warrant_kernel::domain::report::{Outcome, Report, WriteOutcome, Written};
 use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
+use crate::approvals;
 use crate::audit;
 use crate::policy;
 
-use crate::flags::{AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
+use crate::demo::demo;
+use crate::flags::{AskFlags, Command, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
 
-/// Inconclusive.
+/// Inconclusive, or a write was denied or expired, waits, or is not known to have taken effect: people have to look.
 const INCONCLUSIVE: u8 = 3;
 
+/// A write was done, and it did not bring about what it was for.
+const NOT_VERIFIED: u8 = 5;
+
 /// Ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Runs a command to its exit code.
 pub async fn run(flags: Flags) -> ExitCode {
@@ -49,6 +53,9 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
         Command::Investigations(command) => investigations_command(&open(None)?, command).await,
         Command::Policy(command) => policy::run(&open(None)?, command).await,
+        Command::Approvals(command) => approvals::run(&open(None)?, command).await,
+        Command::StopWrites(flags) => approvals::stop_writes(&open(None)?, flags).await,
+        Command::Token(command) => approvals::tokens(&open(None)?, command).await,
         Command::Audit(command) => audit::run(|| open(None), command).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Flags::command(), "warrant", &mut std::io::stdout());
@@ -70,7 +77,7 @@ fn with_source(error: &dyn std::error::Error) -> String {
 }
 
 /// A token that the first Ctrl-C fires; the second ends the process at once.
-fn on_interrupt() -> CancellationToken {
+pub fn on_interrupt() -> CancellationToken {
     let cancel = CancellationToken::new();
     let fired = cancel.clone();
     tokio::spawn(async move {
@@ -93,8 +100,16 @@ async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
         channel: Channel::Terminal,
         writes: if flags.allow_writes { Writes::Allowed } else { Writes::Off },
     };
-    let (id, ended) = ask(app, question, print::watcher(flags.json.form()), on_interrupt()).await?;
+    let at_hand = at_hand(app, flags.json).await?;
+    let (id, ended) = ask_with(app, question, at_hand, on_interrupt()).await?;
     Ok(told(&id, ended, flags.json))
+}
+
+/// Who is at this terminal.
+async fn at_hand(app: &App, json: Json) -> Result<AtHand, Fault> {
+    let screen = print::screen(json.form());
+    let present = Present::at_this_terminal(app, screen.as_ref()).await?;
+    Ok(AtHand { watcher: print::watcher(screen.as_ref()), present })
 }
 
 /// Prints how an investigation ended.
@@ -120,45 +135,29 @@ fn told(id: &InvestigationId, ended: Ended, json: Json) -> u8 {
     }
 }
 
-fn code_of(report: &Report) -> u8 {
+/// The exit code of a report.
+pub fn code_of(report: &Report) -> u8 {
+    let failed = |written: &Written| written.verified.as_ref().is_some_and(|verified| verified.held == Some(false));
+    if report.writes.iter().any(failed) {
+        return NOT_VERIFIED;
+    }
+    let waits_for_people = |written: &Written| match written.outcome {
+        WriteOutcome::Denied
+        | WriteOutcome::Expired
+        | WriteOutcome::Revoked
+        | WriteOutcome::Pending
+        | WriteOutcome::Unknown => true,
+        WriteOutcome::Done | WriteOutcome::NotDone => false,
+    };
+    if report.writes.iter().any(waits_for_people) {
+        return INCONCLUSIVE;
+    }
     match report.outcome {
         Outcome::Confirmed | Outcome::Likely | Outcome::NoFault => 0,
         Outcome::Inconclusive => INCONCLUSIVE,
     }
 }
 
-async fn demo(flags: DemoFlags) -> Result<u8, Fault> {
-    let directory = tempfile::Builder::new().prefix("warrant-demo-").tempdir();
-    let mut directory = directory.map_err(|error| Fault::Failed(format!("can't make a directory: {error}")))?;
-    directory.disable_cleanup(flags.keep);
-    let exe = std::env::current_exe().map_err(|error| Fault::Failed(format!("can't find this program: {error}")))?;
-    let options =
-        Options { fault: flags.fault, seed: flags.seed, without: flags.without, dir: directory.path().to_owned(), exe };
-    let quiet = flags.json.json && !std::io::stderr().is_terminal();
-    let tell = |text: &str| {
-        if !quiet {
-            eprintln!("{text}");
-        }
-    };
-    let cancel = on_interrupt();
-    let ended = warrant::demo::run::run(&options, print::watcher(flags.json.form()), &tell, &cancel).await?;
-    if flags.keep {
-        let dir = directory.path().display();
-        eprintln!("Kept: {dir}\nThe trace: warrant --config {dir}/warrant.toml investigations list");
-    }
-    match ended {
-        Demo::Interrupted => Ok(INTERRUPTED),
-        Demo::Done(done) => {
-            if flags.json.json {
-                print::json(&done);
-            } else {
-                eprintln!();
-                print::report(&done.report);
-            }
-            Ok(code_of(&done.report))
-        }
-    }
-}
 
 async fn check_command(app: &App, json: Json) -> Result<u8, Fault> {
     let mut tell = |tried: &check::Tried| {
@@ -265,7 +264,7 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             }
         }
         InvestigationsCommand::Resume { id, json } => {
-            let (id, ended) = investigations::resume(app, &id, print::watcher(json.form()), on_interrupt()).await?;
+            let (id, ended) = investigations::resume(app, &id, at_hand(app, json).await?, on_interrupt()).await?;
             return Ok(told(&id, ended, json));
         }
         InvestigationsCommand::Replay { id, json } => {

@@ -9,6 +9,7 @@ use warrant::demo::fault::{Fault, Source};
 use warrant::demo::part::PartOptions;
 use warrant::demo::shop::RestartOptions;
 
+use crate::approvals::{ApprovalsCommand, StopFlags, TokenCommand};
 use crate::audit::AuditCommand;
 use crate::policy::PolicyCommand;
 
@@ -53,6 +54,7 @@ Examples:
 Examples:
   warrant demo
   warrant demo --fault disk --seed 7
+  warrant demo --approve all
   warrant demo --fault none --json")]
     Demo(DemoFlags),
     /// Try the config and every source that it names, and say what to do about each that fails.
@@ -69,6 +71,18 @@ Examples:
     /// What policy allows, and why.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// The writes that wait for people: looking at them, approving, denying.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Stop all writes at once, or let them go on. Whatever is not begun yet is not begun.
+    #[command(after_help = "\
+Examples:
+  warrant stop-writes \"two restarts too many\"
+  warrant stop-writes --lift \"it was the load balancer\"")]
+    StopWrites(StopFlags),
+    /// Personal tokens, for where the user of a machine does not tell who somebody is.
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// The permanent record of writes: reading it, proving it, exporting it.
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -137,11 +151,27 @@ pub struct DemoFlags {
     /// Take a source away from the investigation: logs, metrics or changes. May be repeated.
     #[arg(long, value_name = "SOURCE")]
     pub without: Vec<Source>,
-    /// Keep the shop's files, its config and the trace, and say where they are.
+    /// Answer for people, so that nobody need be there: approve all that is asked, or deny it.
+    #[arg(long, value_name = "WHICH", conflicts_with = "answers")]
+    pub approve: Option<ApproveFlag>,
+    /// Answer for people from a file: `approve`, or `deny REASON`, a line for each time that they are asked.
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Keep the shop's files, its config, the trace and the ledger, and say where they are.
     #[arg(long)]
     pub keep: bool,
-    #[command(flatten)]
-    pub json: Json,
+    /// Print JSON on standard output and nothing else. It only looks then, unless `--approve` or `--answers` is given.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How `demo` answers for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ApproveFlag {
+    /// Yes to everything.
+    All,
+    /// No to everything.
+    None,
 }
 
 /// `warrant tools`.

@@ -26,6 +26,8 @@ mod demo;
 
 mod traces;
 
+mod audit;
+
 mod shop;
 
 mod docs;
@@ -35,3 +37,5 @@ mod roles;
 mod policies;
 
 mod prompt;
+
+mod votes;

@@ -13,8 +13,9 @@ fn warrant(dir: &Path, arguments: &[&str]) -> Output {
 
 fn read(dir: &Path, arguments: &[&str]) -> Value {
     let ran = warrant(dir, arguments);
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
+    let read = serde_json::from_slice(&ran.stdout);
+    assert!(read.is_ok(), "{}", String::from_utf8_lossy(&ran.stderr));
+    read.unwrap()
 }
 
 /// A restricted service with a file, and policies of the operator's with these cases.

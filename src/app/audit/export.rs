@@ -121,7 +121,7 @@ async fn folder_of(reading: &Reading, to: &Path) -> Result<u64, Fault> {
         texts.push(reading.archive.text(digest).await?);
     }
     let export = Export { checkpoint: &note, key: &key, rows: &rows, texts: &texts };
-    let files = folder::files(&export).map_err(Fault::Failed)?;
+    let files = folder::files_of(&export).map_err(Fault::Failed)?;
     folder::write(to, &files).map_err(|error| failed(to, &error))?;
     Ok(says.size)
 }

@@ -18,6 +18,7 @@ use warrant_kernel::db::storage::{Opening, Row};
 use warrant_kernel::domain::digest::Digest;
 use warrant_kernel::domain::hex::{hex, unhex};
 use warrant_kernel::ledger::canonical::canonical;
+use warrant_kernel::ledger::note::Checkpoint;
 use warrant_kernel::ledger::record::{Record, text_digest};
 use warrant_kernel::ledger::tree::{leaf_hash, node_hash};
 
@@ -40,7 +41,7 @@ pub struct Export<'a> {
 ///
 /// # Errors
 /// A record that is too long for a tile.
-pub fn files(export: &Export<'_>) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
+pub fn files_of(export: &Export<'_>) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
     let mut files = tiles(&export.rows.iter().map(|row| row.hash).collect::<Vec<_>>());
     for (number, rows) in export.rows.chunks(TILE).enumerate() {
         let mut bytes = Vec::new();
@@ -100,7 +101,8 @@ fn place(level: &str, number: usize, width: usize) -> PathBuf {
     parts.reverse();
     let mut text = parts.join("/");
     if width < TILE {
-        text.push_str(&format!(".p/{width}"));
+        text.push_str(".p/");
+        text.push_str(&width.to_string());
     }
     Path::new("tile").join(level).join(text)
 }
@@ -144,28 +146,26 @@ pub struct Read {
     pub wrong: Vec<(u64, String)>,
 }
 
-/// Reads a folder.
+/// Reads the files of an export.
 ///
 /// # Errors
-/// Where `checkpoint` or `key` can't be read, or the folder itself.
-pub fn read(folder: &Path) -> Result<Read, String> {
-    let there = all_files(folder).map_err(|error| format!("can't read `{}`: {error}", folder.display()))?;
+/// Where there is no `checkpoint`, `key` or `openings.jsonl`.
+pub fn read(there: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Read, String> {
     let text = |name: &str| {
         let bytes = there.get(Path::new(name)).ok_or_else(|| format!("`{name}` is not there"))?;
         String::from_utf8(bytes.clone()).map_err(|_| format!("`{name}` is no text"))
     };
     let (checkpoint, key) = (text("checkpoint")?, text("key")?);
-    let mut wrong = Vec::new();
-    let mut rows = Vec::new();
-    let size = there.keys().filter(|path| path.starts_with("tile/entries")).count();
-    for number in 0..size {
-        let first = rows.len() as u64;
-        let widths = (1..=TILE).rev().map(|width| place("entries", number, width));
-        match widths.filter_map(|path| there.get(&path)).next().map(|bytes| entries(bytes)) {
-            Some(Some(all)) => rows.extend(all.into_iter().zip(first..).map(|(bytes, seq)| row(seq, bytes))),
-            Some(None) => wrong.push((first, "its tile of entries is cut short".to_owned())),
-            None => wrong.push((first, "its tile of entries is not there".to_owned())),
-        }
+    let (mut wrong, mut rows) = (Vec::new(), Vec::new());
+    let size = Checkpoint::unproved(&checkpoint).map_or(0, |says| usize::try_from(says.size).unwrap_or(usize::MAX));
+    while rows.len() < size {
+        let (first, width) = (rows.len(), (size - rows.len()).min(TILE));
+        let all = there.get(&place("entries", first / TILE, width)).and_then(|bytes| entries(bytes));
+        let Some(all) = all.filter(|all| all.len() == width) else {
+            wrong.push((first as u64, "its tile of entries is not there, or not whole".to_owned()));
+            break;
+        };
+        rows.extend(all.into_iter().zip(first as u64..).map(|(bytes, seq)| row(seq, bytes)));
     }
     opened(&mut rows, &text("openings.jsonl")?, &mut wrong);
     let expected = tiles(&rows.iter().map(|row| row.hash).collect::<Vec<_>>());
@@ -176,7 +176,7 @@ pub fn read(folder: &Path) -> Result<Read, String> {
     }
     let entries: BTreeSet<PathBuf> =
         rows.chunks(TILE).enumerate().map(|(number, rows)| place("entries", number, rows.len())).collect();
-    for (path, bytes) in &there {
+    for (path, bytes) in there {
         let known = ["checkpoint", "key", "openings.jsonl"].iter().any(|name| path == Path::new(name));
         let is_text = path.parent() == Some(Path::new("texts"))
             && path.file_name().and_then(|name| name.to_str())
@@ -188,7 +188,11 @@ pub fn read(folder: &Path) -> Result<Read, String> {
     Ok(Read { checkpoint, key, rows, wrong })
 }
 
-fn all_files(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+/// All files below a folder, by their paths below it.
+///
+/// # Errors
+/// What the system said.
+pub fn all_files(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let (mut found, mut waiting) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(directory) = waiting.pop() {
         for entry in std::fs::read_dir(directory)? {

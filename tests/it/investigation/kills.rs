@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use warrant::agent::state::State;
 use warrant::agent::trace::{Unwatched, Watcher};
-use warrant::app::ask::{Ended, Kept, ask};
+use warrant::app::ask::{AtHand, Ended, Kept, ask};
 use warrant::app::{App, investigations};
 use warrant_kernel::domain::event::{Asked, Body, Event};
 use warrant_kernel::domain::name::InvestigationId;
@@ -33,6 +33,10 @@ impl Watcher for KillAt {
     fn delta(&self, _: &str) {}
 }
 
+fn unwatched() -> AtHand {
+    AtHand::watching(Arc::new(Unwatched))
+}
+
 /// Runs until the `nth` event; the id of what was left behind.
 async fn killed(world: &World, app: &App, nth: u64) -> InvestigationId {
     let watcher = Arc::new(KillAt { nth, id: Mutex::default() });
@@ -53,7 +57,7 @@ async fn a_run_killed_at_any_event_reports_the_same_when_resumed() {
         for nth in 1..=last {
             let id = killed(&world, &app, nth).await;
             let left = investigations::show(&app, id.as_str()).await.unwrap().1;
-            let resumed = investigations::resume(&app, id.as_str(), Arc::new(Unwatched), CancellationToken::new());
+            let resumed = investigations::resume(&app, id.as_str(), unwatched(), CancellationToken::new());
             assert_eq!(
                 reported(resumed.await.unwrap().1),
                 unbroken,
@@ -79,7 +83,7 @@ async fn a_run_killed_again_and_again_gets_there_too() {
         let last = investigations::show(&app, id.as_str()).await.unwrap().1.last().unwrap().seq;
         // The first event of a resumed run says that it was resumed.
         let watcher = Arc::new(KillAt { nth: last + 3, id: Mutex::default() });
-        let run = investigations::resume(&app, id.as_str(), watcher, CancellationToken::new());
+        let run = investigations::resume(&app, id.as_str(), AtHand::watching(watcher), CancellationToken::new());
         match AssertUnwindSafe(run).catch_unwind().await {
             Ok(ended) => break ended.unwrap().1,
             Err(_) => kills += 1,
@@ -116,7 +120,7 @@ async fn an_interrupted_run_is_resumed_as_if_nothing_had_been() {
         let left = investigations::show(&app, id.as_str()).await.unwrap().1;
         assert_eq!(left.last().unwrap().body, Body::Interrupted);
         assert!(!format!("{left:?}").contains("Cancelled"), "a read that was ended is no answer");
-        let resumed = investigations::resume(&app, id.as_str(), Arc::new(Unwatched), CancellationToken::new());
+        let resumed = investigations::resume(&app, id.as_str(), unwatched(), CancellationToken::new());
         assert_eq!(reported(resumed.await.unwrap().1), unbroken, "interrupted at {nth}");
         assert_eq!(investigations::replay(&app, id.as_str()).await.unwrap().1, []);
     }
@@ -131,7 +135,7 @@ async fn a_question_that_was_in_flight_is_asked_once_more_and_never_answered_twi
     let asked = |event: &&Event| matches!(event.body, Body::Asked(Asked::Model { .. }));
     let first = events.iter().find(asked).unwrap().seq;
     let id = killed(&world, &app, first).await;
-    investigations::resume(&app, id.as_str(), Arc::new(Unwatched), CancellationToken::new()).await.unwrap();
+    investigations::resume(&app, id.as_str(), unwatched(), CancellationToken::new()).await.unwrap();
     let all = investigations::show(&app, id.as_str()).await.unwrap().1;
     let requests: Vec<&Event> = all.iter().filter(asked).collect();
     assert_eq!(requests.len(), events.iter().filter(asked).count() + 1);

@@ -1,7 +1,7 @@
 //! How well each runbook answers a question: BM25 over fields, the best section, and pieces of words.
 //!
-//! The figures in [`Weights`] were set on the alerts of kube-prometheus with an even SHA-256 (see `benches/runbooks.rs`);
-//! the odd half only reports. The confidence is the share of the best possible score that one section reaches alone, so
+//! The figures in [`Weights`] were set on one half of the alerts of kube-prometheus, on alerts of other projects and on the
+//! runbooks' own sentences (see `benches/runbooks.rs`); the other half only reports. The confidence is the share of the best possible score that one section reaches alone, so
 //! it can be held against the same floor for every question and library.
 
 use std::collections::{BTreeMap, HashMap};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::runbook::index::{FIELDS, Index, grams};
 use crate::runbook::lexicon::Lexicon;
 use crate::runbook::stem::stem;
-use crate::runbook::words::{Kind, Word};
+use crate::runbook::words::{Kind, Word, is_faint};
 
 /// Most different words of a question that are weighed.
 const MAX_TERMS: usize = 256;
@@ -25,6 +25,10 @@ pub(super) struct Weights {
     pub saturation: f64,
     /// How much more a word counts that the question repeats.
     pub repeated: f64,
+    /// A faint word beside any other.
+    pub faint: f64,
+    /// To which power a word's rarity counts.
+    pub rarity: f64,
     /// A related word beside the word itself.
     pub related: f64,
     /// A section beside the lead.
@@ -39,13 +43,15 @@ pub(super) struct Weights {
 
 /// The weights in use.
 pub(super) const WEIGHTS: Weights = Weights {
-    fields: [3.0, 2.0, 1.0, 0.42, 0.5],
+    fields: [2.0, 2.0, 1.0, 0.36, 0.3],
     damping: [0.3, 0.9, 0.7, 0.7, 0.7],
     saturation: 1.8,
-    repeated: 1.5,
-    related: 0.3,
-    section: 0.85,
-    best_section: 0.5,
+    repeated: 4.0,
+    faint: 0.3,
+    rarity: 0.8,
+    related: 0.35,
+    section: 1.15,
+    best_section: 0.45,
     spread: 0.25,
     grams: 0.5,
 };
@@ -97,6 +103,7 @@ struct Stem {
     text: String,
     kind: Kind,
     count: f64,
+    faint: bool,
 }
 
 /// The different stems of a question, in order.
@@ -109,7 +116,7 @@ fn stems(question: &[Word]) -> Vec<Stem> {
             known.count += 1.0;
         } else if stems.len() < MAX_TERMS {
             places.insert(text.clone(), stems.len());
-            stems.push(Stem { text, kind: word.kind, count: 1.0 });
+            stems.push(Stem { text, kind: word.kind, count: 1.0, faint: is_faint(&word.text) });
         }
     }
     stems
@@ -118,12 +125,12 @@ fn stems(question: &[Word]) -> Vec<Stem> {
 /// How much a word weighs and what counts as it. A word that no runbook has is stood for by its related words; where
 /// there are none it counts against every runbook, as the rarest word would, but for names and chance pairs.
 fn term<'a>(index: &Index, lexicon: &'a Lexicon, weights: &Weights, word: &'a Stem) -> Term<'a> {
-    let all = index.lengths.len();
+    let rarity_of = |holders: usize| rarity(index.lengths.len(), holders).powf(weights.rarity);
     let own = holders(index, &word.text);
     let related = lexicon.related(&word.text).iter().map(String::as_str).filter(|other| holders(index, other) > 0);
     let (rarity_here, spellings) = if own > 0 {
-        let here = rarity(all, own);
-        let share = |other: &str| weights.related * (rarity(all, holders(index, other)) / here.max(0.1)).min(1.0);
+        let here = rarity_of(own);
+        let share = |other: &str| weights.related * (rarity_of(holders(index, other)) / here.max(0.1)).min(1.0);
         let related = related.map(|other| (other, share(other)));
         (here, [(word.text.as_str(), 1.0)].into_iter().chain(related).collect())
     } else {
@@ -131,12 +138,14 @@ fn term<'a>(index: &Index, lexicon: &'a Lexicon, weights: &Weights, word: &'a St
         let held = spellings.iter().map(|(other, _)| holders(index, other)).max();
         let unknown = match word.kind {
             Kind::Plain => 1.0,
-            Kind::Pair => 0.05,
+            Kind::Pair => 0.02,
             Kind::Name => 0.0,
         };
-        (held.map_or_else(|| unknown * rarity(all, 1), |held| rarity(all, held)), spellings)
+        (held.map_or_else(|| unknown * rarity_of(1), rarity_of), spellings)
     };
-    Term { weight: rarity_here * (1.0 + weights.repeated * word.count.ln()), spellings }
+    let share = if word.faint { weights.faint } else { 1.0 };
+    let weight = share * rarity_here * (1.0 + weights.repeated * word.count.ln());
+    Term { weight, spellings }
 }
 
 fn holders(index: &Index, stem: &str) -> usize {
@@ -228,7 +237,7 @@ fn by_sections(index: &Index, weights: &Weights, terms: &[Term<'_>], scores: &mu
 fn by_grams(index: &Index, weights: &Weights, question: &[Word], total: f64, scores: &mut [f64]) {
     // Sorted, so that equal questions have equal sums to the last bit.
     let mut counts: BTreeMap<String, f64> = BTreeMap::new();
-    for word in question.iter().take(MAX_TERMS) {
+    for word in question.iter().take(MAX_TERMS).filter(|word| !is_faint(&word.text)) {
         for gram in grams(&word.text) {
             *counts.entry(gram).or_default() += 1.0;
         }
@@ -257,7 +266,7 @@ fn by_grams(index: &Index, weights: &Weights, question: &[Word], total: f64, sco
             };
             let frequency = 2.0 * f64::from(posting.lead) / (1.0 - b + b * f64::from(*lead) / mean_lead)
                 + f64::from(posting.all) / (1.0 - b + b * f64::from(*all) / mean_all);
-            *score += weights.grams * total / possible * weight * saturated(frequency, 1.2);
+            *score += weights.grams * total / possible * weight * saturated(frequency, 2.8);
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::runbook::library::Library;
 use crate::runbook::rank::{self, WEIGHTS};
 use crate::runbook::words::{telling_words, words};
 
-/// Confidence below which nothing was found. The least sure right answer of the tuning half has 0.49.
-pub const FLOOR: f64 = 0.47;
+/// Confidence below which nothing was found. The least sure right answer of the tuning half has 0.58.
+pub const FLOOR: f64 = 0.55;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]

@@ -84,6 +84,12 @@ pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
+/// Whether a word says how often, how long or that something was seen rather than what it is: a figure, or a word that any
+/// alert may have.
+pub(super) fn is_faint(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) || FAINT_WORDS.split(' ').any(|faint| faint == word)
+}
+
 /// The text without `{{ ... }}` and `$labels.pod`.
 fn without_templates(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -161,6 +167,13 @@ const STOP_WORDS: &[&str] = &[
     "these", "they", "this", "to", "too", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
     "while", "who", "why", "will", "with", "within", "without", "would", "wrong", "you", "your",
 ];
+
+const FAINT_WORDS: &str = "\
+    already attempt attempting attempts because cause caused causes causing check current currently day days detect \
+    detected detects due encounter encountered encounters ensure even experience experiencing first following get gets \
+    given happen happens hour hours indicate indicates last least less like longer make many min mins minute minutes \
+    much multiple next one particular past per possibly report reported reporting reports result second seconds see \
+    several soon specific still sure three two use used using value values via yet";
 
 #[cfg(test)]
 mod tests;

@@ -62,6 +62,15 @@ fn chinese_finds_chinese_and_through_related_words_english() {
 }
 
 #[test]
+fn figures_and_what_any_alert_says_count_less() {
+    let sure = |text: &str| library().ranked(Question { text, alert: None, service: None })[0].confidence;
+    assert!(
+        sure("no space left, 5% detected in the last minutes")
+            > sure("no space left, guitar practised in the blue kitchen")
+    );
+}
+
+#[test]
 fn what_no_runbook_is_about_finds_none() {
     for text in
         ["", "?!", "the of and", "coffee machine on the third floor is broken", "payroll export is missing a column"]

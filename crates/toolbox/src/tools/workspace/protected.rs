@@ -42,8 +42,8 @@ const PREFIXES: [&str; 5] = [".env.", "id_rsa", "id_ed25519", "id_ecdsa", "id_ds
 
 const ENDINGS: [&str; 8] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"];
 
-/// What SQLite and an atomic replacement put beside a file.
-const COMPANIONS: [&str; 5] = ["", "-wal", "-shm", "-journal", ".tmp"];
+/// What SQLite, an atomic replacement and the ledger put beside a file.
+const COMPANIONS: [&str; 9] = ["", "-wal", "-shm", "-journal", ".tmp", ".lock", ".ballast", ".key", ".next"];
 
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !is_invisible(*c)).collect::<String>().to_uppercase().to_lowercase()

@@ -16,7 +16,7 @@ use warrant_kernel::domain::name::{CallId, EvidenceId, ServiceName};
 use warrant_kernel::domain::output::Rows;
 use warrant_kernel::domain::plan::{ApprovalId, AskKey, Case, Plan, PlanDigest, Preview};
 use warrant_kernel::domain::result::{Meta, Origin, Status, ToolResult};
-use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::domain::target::Target;
 
 use crate::catalog::Catalog;
@@ -45,6 +45,7 @@ pub(super) fn run() -> Run {
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

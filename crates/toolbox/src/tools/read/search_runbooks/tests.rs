@@ -101,7 +101,7 @@ async fn a_row_says_why_it_was_found() {
       {
         "id": "DiskFull",
         "title": "DiskFull",
-        "score": 1.927,
+        "score": 1.892,
         "why": "exact alert name",
         "section": "Meaning",
         "excerpt": "The filesystem has no space left.",
@@ -110,7 +110,7 @@ async fn a_row_says_why_it_was_found() {
       {
         "id": "pool",
         "title": "Pool exhausted",
-        "score": 2.606,
+        "score": 2.716,
         "why": "its words",
         "section": "Meaning",
         "excerpt": "Every connection of the pool is in use.",
