@@ -37,7 +37,46 @@ fn a_write_loads_with_its_case() {
     let definition = loaded.get("restart_service").unwrap();
     assert_eq!((definition.tool().risk, definition.tool().tier_floor), (Risk::Write, Some(Tier::High)));
     assert!(!definition.tool().args.contains_key("because"), "the case is no argument of the tool");
-    insta::assert_json_snapshot!(definition.schema(), @"");
+    insta::assert_json_snapshot!(definition.schema(), @r#"
+    {
+      "type": "object",
+      "properties": {
+        "service": {
+          "type": "string",
+          "description": "Which."
+        },
+        "because": {
+          "type": "string",
+          "maxLength": 1500,
+          "description": "Why: the cause you take it for; people read it."
+        },
+        "evidence": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          },
+          "maxItems": 20,
+          "description": "Evidence it rests on, as in [\"E3\"]; may be []."
+        },
+        "alternatives": {
+          "type": "string",
+          "maxLength": 1500,
+          "description": "What else could be done."
+        },
+        "otherwise": {
+          "type": "string",
+          "maxLength": 1500,
+          "description": "If nothing is done."
+        }
+      },
+      "required": [
+        "service",
+        "because",
+        "evidence"
+      ],
+      "additionalProperties": false
+    }
+    "#);
 }
 
 #[test]
@@ -52,7 +91,15 @@ fn what_a_write_may_not_be() {
         with("kind = \"service\", arg = \"service\"", "kind = \"runbooks\""),
         with("[args.service]", "[args.because]\ntype = \"text\"\ndescription = \"Why.\"\n\n[args.service]"),
     ];
-    insta::assert_snapshot!(all.join("\n"), @"");
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    t.toml:1: a write is never `parallel_safe`: set it to false
+    t.toml:1: a write is done, not remembered: leave `cache` out
+    t.toml:1: the role `explore` only looks: take it out of `roles`
+    t.toml:1: `side_effects` is missing: what the write changes, in a sentence each
+    t.toml:1: `target` is missing: what the tool looks at, as in `{ kind = "service", arg = "service" }`
+    t.toml:1: nothing is written to runbooks
+    t.toml:1: every write takes `because` as part of its case: choose another name
+    "#);
 }
 
 #[test]
@@ -64,7 +111,7 @@ fn the_floor_of_a_write_may_rise_and_never_sink() {
             .map(|loaded| loaded.get("edit").unwrap().tool().tier_floor)
     };
     assert_eq!(tightened("high"), Ok(Some(Tier::High)));
-    insta::assert_snapshot!(tightened("low").unwrap_err(), @"");
+    insta::assert_snapshot!(tightened("low").unwrap_err(), @"ops.toml:2: `tier_floor` is low, below the medium of the built-in tool");
 }
 
 #[test]

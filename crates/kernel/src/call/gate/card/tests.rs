@@ -36,7 +36,44 @@ async fn the_whole_is_read_page_by_page() {
     let card = card(&world, "edit", arguments).await;
     let pages = card.pages();
     let text: Vec<String> = pages.iter().map(|page| format!("== {}\n{}", page.title, page.lines.join("\n"))).collect();
-    insta::assert_snapshot!(text.join("\n"), @"");
+    insta::assert_snapshot!(text.join("\n"), @"
+    == What will happen
+    sets checkout to 16
+    tool: edit
+    target: service checkout (units)
+    service: checkout
+    environment: staging
+    service: checkout [a person said it]
+    value: 16 [the model alone]
+    bound: version = 1
+    shown: load = 0.3
+    note: checkout depends on it
+    tier: medium
+      policy asks for medium: policy `may-write` permits it
+    policies: may-write, medium-for-edits
+    who decides: one person whom policy lets approve
+    asked by ann in i-0001
+    from 2026-03-01T12:00:00Z until 2026-03-01T12:30:00Z
+    == The change
+    @@ 3,1 3,1
+      [pool]
+    - size = 4
+    + size = 16
+    == Why, in the model's words
+    because:
+      the pool is too small
+    alternatives:
+      restart it, which helps for minutes
+    if nothing is done:
+      checkout stays slow
+    it cites E7
+    == Evidence E7 from search_logs, untrusted text
+    service: checkout
+    ERROR pool exhausted: 4 of 4 in use
+    == The investigation up to here
+    3 turns, 7 calls
+    c1 search_logs
+    ");
     assert_eq!((card.size.added, card.size.removed), (1, 1));
 }
 

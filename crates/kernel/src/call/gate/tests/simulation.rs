@@ -170,8 +170,8 @@ async fn live(world: &World, told: &Told, dice: &Dice, order: Order) {
     }
     let play = Play { world, told, dice, sequencer: &sequencer };
     play.act(Act::Ask).await;
-    for _ in 0..2 + dice.below(4) {
-        if dice.below(3) == 0 {
+    for _ in 0..1 + dice.below(4) {
+        if dice.below(4) == 0 {
             tokio::join!(play.act(dice.one(&ACTS)), play.act(dice.one(&ACTS)));
         } else {
             play.act(dice.one(&ACTS)).await;
@@ -184,7 +184,7 @@ fn schedule(world: &mut World, number: u64, order: Order) -> Vec<String> {
     world.renew(Memory::default());
     let dice = Dice::of(SEED ^ number.wrapping_mul(0xd134_2543_de82_ef95));
     let told = Told::default();
-    for _ in 0..1 + dice.below(2) {
+    for _ in 0..1 + u64::from(dice.below(3) == 0) {
         world.real().probe_fails = dice.below(4) == 0;
         if dice.below(3) > 0 {
             world.memory.fail_at(2 + dice.below(60), dice.one(&Fault::ALL));
@@ -223,8 +223,8 @@ fn schedules(numbers: std::ops::Range<u64>) {
         approvals += world.kinds().iter().filter(|kind| *kind == "proposed").count();
     }
     println!("seed {SEED:#x}, schedules {numbers:?}: {approvals} approvals, {effects} effects");
-    let many = usize::try_from(numbers.end - numbers.start).unwrap() / 4;
-    assert!(effects > many, "{effects} effects: the schedules do too little");
+    let many = usize::try_from(numbers.end - numbers.start).unwrap() / 8;
+    assert!(effects >= many, "{effects} effects: the schedules do too little");
 }
 
 #[test]
