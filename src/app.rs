@@ -32,7 +32,7 @@ pub mod approvals;
 pub mod print;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -40,6 +40,7 @@ use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, 
 use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::{Clock, ReadTool};
 use warrant_kernel::db::Database;
+use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::domain::tool::ToolRun;
@@ -55,6 +56,8 @@ use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
 use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
+use warrant_toolbox::tools::write::Hands;
+use warrant_toolbox::tools::write::http_write::http_write;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
@@ -86,8 +89,8 @@ pub struct App {
     pub bench: Bench,
     /// Masks with the secrets of config and environment; each investigation takes it with a key of its own.
     pub redactor: Redactor,
-    /// The clients of HTTP sources.
-    pub clients: Arc<HttpClients>,
+    /// What the write tools work with.
+    pub hands: Hands,
     /// The model, and those that stand in for it.
     pub model: Arc<dyn Model>,
     /// The texts of the policies in force.
@@ -142,13 +145,19 @@ impl App {
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
+        let hands = Hands {
+            catalog: Arc::clone(&catalog),
+            workspaces,
+            clients: Arc::clone(&clients),
+            kept: kept(&config.store),
+        };
         let definitions = definitions(&config, &mut problems);
         let policies = policy::load::texts(&config, &mut problems);
         let policy = definitions
             .as_ref()
             .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
-            let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
+            let parts = Parts { hands: &hands, library: &library };
             parts.registry(definitions, &mut problems)
         });
         let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
@@ -164,7 +173,7 @@ impl App {
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
                 let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
-                Ok(Self { config, bench, redactor, clients, model, policies, warnings })
+                Ok(Self { config, bench, redactor, hands, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
         }
@@ -219,11 +228,19 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
+/// Where what edits replace is kept: beside the store.
+fn kept(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".kept");
+    PathBuf::from(name)
+}
+
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let own: Vec<PathBuf> = [&config.path, &config.store].into_iter().chain(dirs).cloned().collect();
+    let kept = kept(&config.store);
+    let own: Vec<PathBuf> = [&config.path, &config.store, &kept].into_iter().chain(dirs).cloned().collect();
     let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
         problems.extend(errors.iter().map(ToString::to_string));
         Belongings::default()
@@ -256,9 +273,7 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
 
 /// What tools are made of.
 struct Parts<'a> {
-    catalog: &'a Arc<Catalog>,
-    clients: &'a Arc<HttpClients>,
-    workspaces: &'a Arc<Workspaces>,
+    hands: &'a Hands,
     library: &'a Arc<Library>,
 }
 
@@ -266,21 +281,28 @@ impl Parts<'_> {
     fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
         let mut code: BTreeMap<ToolName, Code> =
             self.builtin().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
+        code.extend(self.hands.tools().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
         for definition in definitions.iter().map(Definition::tool) {
-            if matches!(definition.run, ToolRun::Http(_)) {
-                match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
-                    Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
+            let ToolRun::Http(_) = &definition.run else { continue };
+            let (catalog, clients) = (Arc::clone(&self.hands.catalog), Arc::clone(&self.hands.clients));
+            let made = match definition.risk {
+                Risk::Read => read::http_tool::http_tool(definition, catalog, clients).map(Code::Read),
+                Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => {
+                    http_write(definition, catalog, &clients).map(Code::Write)
                 }
+            };
+            match made {
+                Ok(made) => drop(code.insert(definition.name.clone(), made)),
+                Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
             }
         }
         Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
     }
 
     fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {
-        let catalog = || Arc::clone(self.catalog);
-        let clients = || Arc::clone(self.clients);
-        let workspaces = || Arc::clone(self.workspaces);
+        let catalog = || Arc::clone(&self.hands.catalog);
+        let clients = || Arc::clone(&self.hands.clients);
+        let workspaces = || Arc::clone(&self.hands.workspaces);
         let library = || Arc::clone(self.library);
         let changes = Changes::new(catalog(), workspaces(), Program::find("git"));
         let tools: [(&str, Arc<dyn ReadTool>); 16] = [

@@ -51,7 +51,7 @@ impl Belongings {
     pub fn of(catalog: &Catalog) -> Result<Self, Vec<BelongsError>> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
         for (name, service) in catalog.services() {
-            for files in &service.files {
+            for files in service.files.iter().chain(&service.temp_files) {
                 match RelPath::parse(&files.path) {
                     Ok(path) => all.push(Belonging {
                         workspace: files.workspace.clone(),
