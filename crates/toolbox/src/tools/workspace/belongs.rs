@@ -56,6 +56,9 @@ impl Belongings {
             // file, and runs in no production.
             let Service {
                 files,
+                temp_files,
+                validate: _,
+                restart: _,
                 environment,
                 owner,
                 description: _,
@@ -68,7 +71,7 @@ impl Belongings {
                 deploys: _,
                 ca_file: _,
             } = service;
-            for files in files {
+            for files in files.iter().chain(temp_files) {
                 match RelPath::parse(&files.path) {
                     Ok(path) => all.push(Belonging {
                         workspace: files.workspace.clone(),
