@@ -80,8 +80,7 @@ impl Equipment<'_> {
             workspaces: Arc::clone(self.workspaces),
             kept: kept.clone(),
         });
-        let restart =
-            write::restart_service::restart_service(Arc::clone(self.catalog), Arc::clone(self.clients), kept);
+        let restart = write::restart_service::restart_service(Arc::clone(self.catalog), Arc::clone(self.clients), kept);
         let tools: [(&str, Arc<dyn WriteTool>); 4] = [
             ("restart_service", restart),
             ("edit_config", write::edit_config::edit_config(Arc::clone(&files))),

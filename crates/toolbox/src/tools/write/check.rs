@@ -42,7 +42,8 @@ pub async fn check(hands: &Hands) -> Vec<Finding> {
     }
     for (name, client) in hands.clients.alertmanagers() {
         let silences = Alertmanager(client).silences().await;
-        let outcome = silences.map(|silences| format!("{} silences", silences.len())).map_err(|error| error.to_string());
+        let outcome =
+            silences.map(|silences| format!("{} silences", silences.len())).map_err(|error| error.to_string());
         found.push(Finding { what: format!("alertmanagers.{name}: silences"), outcome });
     }
     found
@@ -57,7 +58,9 @@ fn kept(hands: &Hands) -> Result<String, String> {
     })();
     let at = kept.dir().display();
     proven.map(|()| at.to_string()).map_err(|error| {
-        format!("`{at}` can't be written ({error}): nothing could be taken back, so nothing is edited; give it to this user")
+        format!(
+            "`{at}` can't be written ({error}): nothing could be taken back, so nothing is edited; give it to this user"
+        )
     })
 }
 
