@@ -1,7 +1,7 @@
 //! `warrant audit`: reading, proving and exporting the ledger.
 //!
-//! Any process that may read the store reads; every look at what records say is recorded first. What appends to the ledger
-//! itself, a rotation or a sealing, takes the lease for as long as it runs.
+//! Any process that may read the store reads; every look at what records say is recorded first. A sealing goes through the
+//! sequencer, wherever it runs; a rotation of the key takes the lease for as long as it runs.
 
 pub mod list;
 

@@ -7,14 +7,6 @@ use warrant_kernel::ledger::Ledger;
 use warrant_kernel::ledger::receipt::Receipt;
 use warrant_kernel::ledger::record::{Entry, RecordKind};
 
-fn forged(hash: Digest) -> Receipt {
-    Receipt { seq: 1, hash, plan_digest: None }
-}
-
-fn renewed(earlier: Receipt) -> Receipt {
-    Receipt { ..earlier }
-}
-
 fn made(hash: Digest) -> Receipt {
     Receipt::new(1, hash, None)
 }
