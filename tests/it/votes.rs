@@ -9,6 +9,8 @@
 
 mod world;
 
+mod alone;
+
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
