@@ -7,7 +7,6 @@ use std::sync::Arc;
 use warrant_kernel::call::definition::{Definition, Definitions};
 use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::ReadTool;
-use warrant_kernel::call::write::WriteTool;
 use warrant_kernel::domain::name::ToolName;
 use warrant_kernel::domain::tool::ToolRun;
 use warrant_toolbox::catalog::Catalog;
@@ -16,9 +15,8 @@ use warrant_toolbox::tools::process::Program;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
-use warrant_toolbox::tools::write::file::Files;
-use warrant_toolbox::tools::write::kept::Kept;
-use warrant_toolbox::tools::{read, write};
+use warrant_toolbox::tools::read;
+use warrant_toolbox::tools::write::Hands;
 
 /// What tools are made of.
 pub(super) struct Equipment<'a> {
@@ -34,7 +32,13 @@ impl Equipment<'_> {
     pub(super) fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
         let mut code: BTreeMap<ToolName, Code> =
             self.reads().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
-        code.extend(self.writes().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
+        let hands = Hands {
+            catalog: Arc::clone(self.catalog),
+            workspaces: Arc::clone(self.workspaces),
+            clients: Arc::clone(self.clients),
+            kept: self.kept.clone(),
+        };
+        code.extend(hands.tools().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
         for definition in definitions.iter().map(Definition::tool) {
             if matches!(definition.run, ToolRun::Http(_)) {
                 match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
@@ -69,24 +73,6 @@ impl Equipment<'_> {
             ("search_files", read::search_files::search_files(workspaces())),
             ("search_logs", read::search_logs::tool(catalog())),
             ("search_runbooks", read::search_runbooks::search_runbooks(library())),
-        ];
-        tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
-    }
-
-    fn writes(&self) -> BTreeMap<ToolName, Arc<dyn WriteTool>> {
-        let kept = Kept::at(self.kept.clone());
-        let files = Arc::new(Files {
-            catalog: Arc::clone(self.catalog),
-            workspaces: Arc::clone(self.workspaces),
-            kept: kept.clone(),
-        });
-        let restart =
-            write::restart_service::restart_service(Arc::clone(self.catalog), Arc::clone(self.clients), kept);
-        let tools: [(&str, Arc<dyn WriteTool>); 4] = [
-            ("restart_service", restart),
-            ("edit_config", write::edit_config::edit_config(Arc::clone(&files))),
-            ("edit_temp_config", write::edit_config::edit_temp_config(Arc::clone(&files))),
-            ("restore_config", write::restore_config::restore_config(files)),
         ];
         tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
     }
