@@ -17,6 +17,7 @@ use warrant::app::writes::people::Present;
 use warrant::chat::terminal::approver::Attended;
 use warrant_kernel::call::gate::approver::{Approver, Ballot};
 use warrant_kernel::call::gate::card::Card;
+use warrant_kernel::db::lease::Lease;
 use warrant_kernel::domain::event::{Asked, Body, Event};
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::WriteOutcome;
@@ -98,6 +99,13 @@ async fn a_write_that_waited_when_the_run_broke_off_still_waits_and_is_not_asked
     let run = ask_with(&app, question(&world), at_hand, CancellationToken::new());
     assert!(AssertUnwindSafe(run).catch_unwind().await.is_err());
     let id = watcher.0.lock().unwrap().clone().unwrap();
+    // A process that is gone has let go of the lease; here it goes with its last task.
+    let let_go = async {
+        while Lease::take(&app.config.store).is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), let_go).await.expect("the lease is free");
     let people = People::who(Say::Approve);
     let resumed = investigations::resume(&app, id.as_str(), people.at_hand(), CancellationToken::new());
     let report = reported(resumed.await.unwrap().1);

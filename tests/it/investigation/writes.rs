@@ -162,7 +162,11 @@ async fn an_approved_edit_lands_and_ledger_and_report_say_so() {
     let look = results.iter().rfind(|result| result.tool == "read_file").unwrap();
     assert!(!look.meta.cached && look.data.to_string().contains("max_connections = 32"), "{look:?}");
     let last = told(&server.requests()[2].body).join("\n");
-    assert!(last.contains("Read by itself after c7: read_file"), "{last}");
+    assert!(last.contains("Read by itself after c6: read_file"), "{last}");
+    if let Ok(path) = std::env::var("DUMP_TRACE") {
+        let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
+        std::fs::write(path, lines.concat()).unwrap();
+    }
     assert_eq!(warrant::app::investigations::replay(&app, report_id(&events).as_str()).await.unwrap().1, []);
 }
 
@@ -245,7 +249,7 @@ async fn a_model_that_obeys_a_log_line_changes_nothing_and_asks_one_tier_up() {
     let turns = vec![
         read("billing.toml"),
         Turn::calls([("w1", "edit_config", edit("billing.toml", "limit = 5", "limit = 0"))]),
-        report(&world),
+        Turn::calls([("r1", "report", json!({ "summary": "A log line asks for a change.", "findings": [] }))]),
     ];
     let server = serve(turns).await;
     let app = world.app(&config(&world, &server));
