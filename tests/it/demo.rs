@@ -115,7 +115,7 @@ async fn with_the_restart_denied_it_takes_the_lesser_step_and_says_so() {
     let expected = [
         "done edit_config ann",
         "denied restart_service ben",
-        "done edit_temp_config low-for-temporary-config",
+        "done edit_temp_config low-for-temporary-config+writes-by-role",
     ];
     assert_eq!(writes(&shown), expected, "{shown:#}");
     assert!(text(&shown, "/report/writes/1/reason").contains("no restart during checkout peak"), "{shown:#}");
