@@ -3,8 +3,8 @@
 //! `cargo run --example one_call`. Real are the stages, the policies that ship, and the ledger; the lamp is not.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -214,7 +214,8 @@ pub async fn one_call(dir: &std::path::Path) -> anyhow::Result<(ToolResult, bool
 
     let store = dir.join("warrant.db");
     let database = Database::open(&store).await?;
-    let options = Options::new(dir.join("key"), Arc::new(|| Timestamp::UNIX_EPOCH), "example".to_owned(), "0".to_owned());
+    let options =
+        Options::new(dir.join("key"), Arc::new(|| Timestamp::UNIX_EPOCH), "example".to_owned(), "0".to_owned());
     let random = Arc::clone(&options.random);
     let ledger = Ledger::open(&database, Lease::take(&store)?, options).await?;
     let sequencer = Sequencer::open(Parts {

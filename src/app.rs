@@ -34,7 +34,7 @@ pub mod approvals;
 pub mod print;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -53,6 +53,7 @@ use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
 use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
+use warrant_toolbox::tools::write::Hands;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
@@ -85,8 +86,8 @@ pub struct App {
     pub bench: Bench,
     /// Masks with the secrets of config and environment; each investigation takes it with a key of its own.
     pub redactor: Redactor,
-    /// The clients of HTTP sources.
-    pub clients: Arc<HttpClients>,
+    /// What the write tools work with.
+    pub hands: Hands,
     /// The model, and those that stand in for it.
     pub model: Arc<dyn Model>,
     /// The texts of the policies in force.
@@ -141,19 +142,19 @@ impl App {
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
+        let hands = Hands {
+            catalog: Arc::clone(&catalog),
+            workspaces,
+            clients: Arc::clone(&clients),
+            kept: kept(&config.store),
+        };
         let definitions = definitions(&config, &mut problems);
         let policies = policy::load::texts(&config, &mut problems);
         let policy = definitions
             .as_ref()
             .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
-            let parts = Equipment {
-                catalog: &catalog,
-                clients: &clients,
-                workspaces: &workspaces,
-                library: &library,
-                kept: kept(&config),
-            };
+            let parts = Equipment { hands: &hands, library: &library };
             parts.registry(definitions, &mut problems)
         });
         let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
@@ -169,7 +170,7 @@ impl App {
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
                 let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
-                Ok(Self { config, bench, redactor, clients, model, policies, warnings })
+                Ok(Self { config, bench, redactor, hands, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
         }
@@ -224,12 +225,20 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
+/// Where what edits replace is kept: beside the store.
+fn kept(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".kept");
+    PathBuf::from(name)
+}
+
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let kept = kept(config);
-    let own: Vec<PathBuf> = [&config.path, &config.store, &kept].into_iter().chain(dirs).cloned().collect();
+    let (kept, key) = (kept(&config.store), config.ledger.key(&config.store));
+    let own = [&config.path, &config.store, &kept, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
+    let own: Vec<PathBuf> = own.cloned().collect();
     let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
         problems.extend(errors.iter().map(ToString::to_string));
         Belongings::default()
@@ -238,13 +247,6 @@ fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<St
     let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
-}
-
-/// Where what edits replaced is kept: a directory beside the store.
-fn kept(config: &Config) -> PathBuf {
-    let mut beside = config.store.as_os_str().to_owned();
-    beside.push(".kept");
-    PathBuf::from(beside)
 }
 
 fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {

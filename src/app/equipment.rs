@@ -1,59 +1,53 @@
 //! What tools are made of, and the registry that joins them with their definitions.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use warrant_kernel::call::definition::{Definition, Definitions};
 use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::ReadTool;
+use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::name::ToolName;
 use warrant_kernel::domain::tool::ToolRun;
-use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::tools::process::Program;
-use warrant_toolbox::tools::sources::changes::Changes;
-use warrant_toolbox::tools::sources::http::clients::HttpClients;
-use warrant_toolbox::tools::workspace::Workspaces;
 use warrant_toolbox::tools::read;
+use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::write::Hands;
+use warrant_toolbox::tools::write::http_write::http_write;
 
 /// What tools are made of.
 pub(super) struct Equipment<'a> {
-    pub(super) catalog: &'a Arc<Catalog>,
-    pub(super) clients: &'a Arc<HttpClients>,
-    pub(super) workspaces: &'a Arc<Workspaces>,
+    pub(super) hands: &'a Hands,
     pub(super) library: &'a Arc<Library>,
-    /// Where what edits replaced is kept.
-    pub(super) kept: PathBuf,
 }
 
 impl Equipment<'_> {
     pub(super) fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
         let mut code: BTreeMap<ToolName, Code> =
             self.reads().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
-        let hands = Hands {
-            catalog: Arc::clone(self.catalog),
-            workspaces: Arc::clone(self.workspaces),
-            clients: Arc::clone(self.clients),
-            kept: self.kept.clone(),
-        };
-        code.extend(hands.tools().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
+        code.extend(self.hands.tools().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
         for definition in definitions.iter().map(Definition::tool) {
-            if matches!(definition.run, ToolRun::Http(_)) {
-                match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
-                    Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
+            let ToolRun::Http(_) = &definition.run else { continue };
+            let (catalog, clients) = (Arc::clone(&self.hands.catalog), Arc::clone(&self.hands.clients));
+            let made = match definition.risk {
+                Risk::Read => read::http_tool::http_tool(definition, catalog, clients).map(Code::Read),
+                Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => {
+                    http_write(definition, catalog, &clients).map(Code::Write)
                 }
+            };
+            match made {
+                Ok(made) => drop(code.insert(definition.name.clone(), made)),
+                Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
             }
         }
         Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
     }
 
     fn reads(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {
-        let catalog = || Arc::clone(self.catalog);
-        let clients = || Arc::clone(self.clients);
-        let workspaces = || Arc::clone(self.workspaces);
+        let catalog = || Arc::clone(&self.hands.catalog);
+        let clients = || Arc::clone(&self.hands.clients);
+        let workspaces = || Arc::clone(&self.hands.workspaces);
         let library = || Arc::clone(self.library);
         let changes = Changes::new(catalog(), workspaces(), Program::find("git"));
         let tools: [(&str, Arc<dyn ReadTool>); 16] = [

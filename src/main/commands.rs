@@ -158,7 +158,6 @@ pub fn code_of(report: &Report) -> u8 {
     }
 }
 
-
 async fn check_command(app: &App, json: Json) -> Result<u8, Fault> {
     let mut tell = |tried: &check::Tried| {
         if !json.json {

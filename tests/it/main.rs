@@ -39,3 +39,5 @@ mod roles;
 mod policies;
 
 mod prompt;
+
+mod votes;

@@ -80,7 +80,8 @@ async fn a_write_that_never_reached_the_gate_is_not_asked_again_on_resume() {
     assert!(AssertUnwindSafe(run).catch_unwind().await.is_err());
     let id = watcher.0.lock().unwrap().clone().unwrap();
     let people = People::who(Say::Approve);
-    let (_, ended) = investigations::resume(&app, id.as_str(), people.at_hand(), CancellationToken::new()).await.unwrap();
+    let (_, ended) =
+        investigations::resume(&app, id.as_str(), people.at_hand(), CancellationToken::new()).await.unwrap();
     let report = reported(ended);
     assert_eq!(report.writes[0].outcome, WriteOutcome::NotDone);
     assert!(report.writes[0].reason.as_ref().unwrap().contains("before anyone was asked"), "{:?}", report.writes);
@@ -157,7 +158,8 @@ async fn a_process_killed_between_intent_and_outcome_leaves_what_the_next_start_
     let path = world.write_config(&text);
     std::fs::write(format!("{}.since", path.display()), super::at(world.since)).unwrap();
     let app = world.app(&text);
-    let name = "investigation::crashes::a_process_killed_between_intent_and_outcome_leaves_what_the_next_start_explains";
+    let name =
+        "investigation::crashes::a_process_killed_between_intent_and_outcome_leaves_what_the_next_start_explains";
     let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact"]).env(CHILD, &path).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let mut process = command.spawn().unwrap();

@@ -48,7 +48,8 @@ pub(super) fn findings(scene: &Scene<'_>, course: &Course<'_>) -> Vec<Finding> {
         let now = count(&seen.result.data, "errors", "now");
         let (first, then) = scene.logs(service)?;
         let then = count(then, "errors", "now");
-        let claim = format!("Since the write {service} logs {now} errors; in the window looked at first it was {then}.");
+        let claim =
+            format!("Since the write {service} logs {now} errors; in the window looked at first it was {then}.");
         let mut finding = context(claim, first);
         finding.evidence.extend(seen.result.evidence);
         Some(finding)

@@ -86,7 +86,8 @@ impl HttpWrite {
             return Err(vec![problem(format!("`run.http.source`: there is no `[http.{}]` in the config", run.source))]);
         };
         let template = |path: &str, query: &BTreeMap<String, String>| {
-            Template::of(path, query, &definition.args).map_err(|whys| whys.into_iter().map(problem).collect::<Vec<_>>())
+            Template::of(path, query, &definition.args)
+                .map_err(|whys| whys.into_iter().map(problem).collect::<Vec<_>>())
         };
         Ok(Self {
             catalog,
@@ -107,12 +108,8 @@ impl HttpWrite {
     }
 
     fn made(&self, args: &Arguments) -> Result<Request, WriteError> {
-        let fields: Map<String, Value> = self
-            .run
-            .body
-            .iter()
-            .filter_map(|(name, value)| Some((name.clone(), filled(value, args)?)))
-            .collect();
+        let fields: Map<String, Value> =
+            self.run.body.iter().filter_map(|(name, value)| Some((name.clone(), filled(value, args)?))).collect();
         let body = (!self.run.body.is_empty()).then_some(Value::Object(fields));
         Ok(Request { filled: Self::fill(&self.request, args)?, body })
     }
@@ -157,7 +154,9 @@ impl HttpWrite {
         let so = match (probe.is, found, &wanted) {
             (HttpExpect::Eq, Some(found), Some(wanted)) => found == wanted,
             (HttpExpect::Contains, Some(Value::Array(items)), Some(wanted)) => items.contains(wanted),
-            (HttpExpect::Contains, Some(Value::String(text)), Some(Value::String(wanted))) => text.contains(wanted.as_str()),
+            (HttpExpect::Contains, Some(Value::String(text)), Some(Value::String(wanted))) => {
+                text.contains(wanted.as_str())
+            }
             (HttpExpect::Present, found, _) => found.is_some_and(|found| !found.is_null()),
             (HttpExpect::Absent, found, _) => found.is_none_or(Value::is_null),
             (HttpExpect::Eq | HttpExpect::Contains, _, _) => false,
@@ -195,7 +194,8 @@ impl HttpWrite {
     fn service(&self, args: &Arguments) -> Result<Option<ServiceName>, Problem> {
         let Some(text) = args.text("service") else { return Ok(None) };
         let name = args.service("service").filter(|name| self.catalog.service(name).is_some());
-        let unknown = || Problem::of("service", format!("there is no service `{}`", text.chars().take(80).collect::<String>()));
+        let unknown =
+            || Problem::of("service", format!("there is no service `{}`", text.chars().take(80).collect::<String>()));
         name.ok_or_else(unknown).map(Some)
     }
 }
@@ -304,9 +304,9 @@ impl WriteTool for HttpWrite {
                 after: now.unwrap_or_else(|_| plan.preview.bound.clone()),
                 because: "the probe of its definition holds, and did not before".to_owned(),
             },
-            (false, Ok(now)) if now == plan.preview.bound => {
-                Probed::DidNot { because: "the probe of its definition does not hold, and nothing has changed".to_owned() }
-            }
+            (false, Ok(now)) if now == plan.preview.bound => Probed::DidNot {
+                because: "the probe of its definition does not hold, and nothing has changed".to_owned(),
+            },
             (false, Ok(_)) => Probed::CantTell {
                 because: "the probe of its definition does not hold, and yet something has changed".to_owned(),
             },

@@ -45,6 +45,7 @@ pub(super) fn run() -> Run {
         requester: Requester { person: "ada".parse().unwrap(), groups: Vec::new() },
         role: "general-purpose".parse().unwrap(),
         channel: Channel::Command,
+        writes: Writes::Off,
         service: None,
         since: now,
         opened_at: now,

@@ -44,9 +44,8 @@ async fn server(flags: &Shared) -> String {
         }
         StatusCode::from_u16(flags.answer.unwrap_or(200)).unwrap()
     };
-    let router = Router::new()
-        .route("/api/services/{service}/flags/{flag}", get(read).put(write))
-        .with_state(Arc::clone(flags));
+    let router =
+        Router::new().route("/api/services/{service}/flags/{flag}", get(read).put(write)).with_state(Arc::clone(flags));
     serve(router).await
 }
 
@@ -57,7 +56,8 @@ fn tool(base: &str) -> HttpWrite {
     };
     let file = DefinitionFile { name: "set_flag.toml", text: FLAG, standing: Standing::Operator };
     let definitions = Definitions::load([file], &context).unwrap();
-    let (catalog, clients) = setup(&format!("sources.http.flags.url = \"{base}\"\nservices.shop.environment = \"staging\""));
+    let (catalog, clients) =
+        setup(&format!("sources.http.flags.url = \"{base}\"\nservices.shop.environment = \"staging\""));
     HttpWrite::new(definitions.get("set_flag").unwrap().tool(), catalog, &clients).unwrap()
 }
 
@@ -103,7 +103,9 @@ async fn what_changed_since_the_approval_is_left_alone() {
 
 #[tokio::test]
 async fn cr_03_an_answer_that_says_nothing_is_not_known_and_a_refusal_is() {
-    for (status, expected) in [(500, "UNKNOWN"), (504, "UNKNOWN"), (408, "UNKNOWN"), (403, "UNAUTHORIZED"), (409, "REFUSED")] {
+    for (status, expected) in
+        [(500, "UNKNOWN"), (504, "UNKNOWN"), (408, "UNKNOWN"), (403, "UNAUTHORIZED"), (409, "REFUSED")]
+    {
         let flags = Shared::default();
         let tool = tool(&server(&flags).await);
         let plan = plan(&tool, "set_flag", &args(), preview(&tool, &args(), &[]).await.unwrap());
