@@ -112,8 +112,11 @@ async fn with_the_restart_denied_it_takes_the_lesser_step_and_says_so() {
     std::fs::write(&answers, "approve\ndeny no restart during checkout peak\n").unwrap();
     let file = answers.display().to_string();
     let shown = demo(&["--fault", "pool", "--seed", "4", "--answers", &file], &[3]).await;
-    let expected =
-        ["done edit_config ann", "denied restart_service ben", "done edit_temp_config low-for-temporary-config"];
+    let expected = [
+        "done edit_config ann",
+        "denied restart_service ben",
+        "done edit_temp_config low-for-temporary-config+writes-by-role",
+    ];
     assert_eq!(writes(&shown), expected, "{shown:#}");
     assert!(text(&shown, "/report/writes/1/reason").contains("no restart during checkout peak"), "{shown:#}");
     assert!(text(&shown, "/report/summary").contains("What had shown the trouble no longer does."), "{shown:#}");

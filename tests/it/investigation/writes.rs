@@ -163,10 +163,6 @@ async fn an_approved_edit_lands_and_ledger_and_report_say_so() {
     assert!(!look.meta.cached && look.data.to_string().contains("max_connections = 32"), "{look:?}");
     let last = told(&server.requests()[2].body).join("\n");
     assert!(last.contains("Read by itself after c6: read_file"), "{last}");
-    if let Ok(path) = std::env::var("DUMP_TRACE") {
-        let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
-        std::fs::write(path, lines.concat()).unwrap();
-    }
     assert_eq!(warrant::app::investigations::replay(&app, report_id(&events).as_str()).await.unwrap().1, []);
 }
 
