@@ -2,7 +2,7 @@
 
 mod tightening;
 
-mod writing;
+mod over_http;
 
 mod writes;
 
