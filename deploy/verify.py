@@ -100,16 +100,16 @@ def roots(leaves, sizes):  # the roots (RFC 6962) over the first leaves, for eac
 
 
 def entries(files):
-    number = sum(path.startswith("tile/entries/") for path in files)
-    for at in range(number):
-        widths = (tile("entries", at, width) for width in range(256, 0, -1))
-        data = next(files[path] for path in widths if path in files)
-        while data:
-            size = int.from_bytes(data[:2], "big")
-            if len(data) < 2 + size:
-                raise ValueError("a tile of entries is cut short")
-            yield data[2 : 2 + size]
-            data = data[2 + size :]
+    size = int(files["checkpoint"].split(b"\n")[1])
+    for first in range(0, size, 256):
+        width = min(256, size - first)
+        data = files[tile("entries", first // 256, width)]
+        for _ in range(width):
+            end = 2 + int.from_bytes(data[:2], "big")
+            yield data[2:end]
+            data = data[end:]
+        if data:
+            raise ValueError("there is more in a tile of entries than its records")
 
 
 def record(seq, prev, data, line):  # one record: form, chain, commitments

@@ -1,7 +1,7 @@
 //! `warrant audit`: reading, proving and exporting the ledger.
 //!
-//! Any process that may read the store reads; every look at what records say is recorded first. What appends to the ledger
-//! itself, a rotation or a sealing, takes the lease for as long as it runs.
+//! Any process that may read the store reads; every look at what records say is recorded first. A sealing goes through the
+//! sequencer, wherever it runs; a rotation of the key takes the lease for as long as it runs.
 
 pub mod list;
 
@@ -28,16 +28,20 @@ use warrant_kernel::domain::digest::Digest;
 use warrant_kernel::ledger::archive::Archive;
 use warrant_kernel::ledger::error::LedgerError;
 use warrant_kernel::ledger::record::{Record, RecordKind};
-use warrant_kernel::ledger::seal::{Consent, Sealed, Sealing};
+use warrant_kernel::ledger::seal::Consent;
 use warrant_kernel::ledger::{Ledger, Options};
+use warrant_toolbox::tools::process::users;
 
 use super::fault::Fault;
+use super::sequencer::line::Line;
+use super::sequencer::wire::Ask;
 use super::{App, SystemClock};
 
 /// What the ledger of this config is opened with.
 #[must_use]
 pub fn options(app: &App) -> Options {
-    let instance = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let instance = app.config.ledger.instance.clone().unwrap_or_else(host);
     let instance = if instance.trim().is_empty() { "unknown" } else { instance.trim() };
     let key = app.config.ledger.key(&app.config.store);
     Options::new(key, Arc::new(|| SystemClock.now()), instance.to_owned(), env!("CARGO_PKG_VERSION").to_owned())
@@ -93,32 +97,24 @@ where
     Ok(done)
 }
 
-/// The person at this terminal, for a record.
-async fn consent(app: &App) -> Result<Consent, Fault> {
-    let person = app.requester().await?.person;
-    Ok(Consent { person, proved: "user of this machine".to_owned() })
-}
-
 /// Goes on under a new key; gives the public one.
 ///
 /// # Errors
 /// [`Fault::Ledger`]; another process that writes to the ledger among them.
 pub async fn rotate_key(app: &App) -> Result<String, Fault> {
-    let by = consent(app).await?;
+    let by = Consent { person: app.requester().await?.person, proved: format!("uid {}", users::current()) };
     writing(app, async |ledger| ledger.rotate_key(&by).await).await.map(|key| key.to_string())
 }
 
 /// Asks for a sealing, or does it as the second person; then gives the number of the record that says so.
 ///
 /// # Errors
-/// [`Fault::Ledger`].
-pub async fn seal(app: &App, seq: u64, fields: Vec<String>, reason: String) -> Result<Option<u64>, Fault> {
-    let by = consent(app).await?;
-    let sealing = Sealing { seq, fields, reason };
-    match writing(app, async |ledger| ledger.seal(&sealing, &by).await).await? {
-        Sealed::Waits => Ok(None),
-        Sealed::Done(by) => Ok(Some(by)),
-    }
+/// [`Fault::Refused`], where the person may not, or what stood in the way.
+pub async fn seal(app: &App, record: u64, fields: Vec<String>, reason: String) -> Result<Option<u64>, Fault> {
+    let line = Line::open(app).await?;
+    let sealed = line.ask(Ask::Seal { record, fields, reason }).await;
+    line.end().await;
+    sealed
 }
 
 /// A record as it is shown.

@@ -122,7 +122,9 @@ pub async fn run(open: impl FnOnce() -> Result<App, Fault>, command: AuditComman
             if json.json {
                 print::json(&shown);
             } else {
-                show::lines(&shown).iter().for_each(|line| print::wrapped(line));
+                for line in show::lines(&shown) {
+                    print::wrapped(&line);
+                }
             }
             Ok(0)
         }

@@ -54,6 +54,7 @@ Examples:
 Examples:
   warrant demo
   warrant demo --fault disk --seed 7
+  warrant demo --approve all
   warrant demo --fault none --json")]
     Demo(DemoFlags),
     /// Try the config and every source that it names, and say what to do about each that fails.
@@ -150,11 +151,27 @@ pub struct DemoFlags {
     /// Take a source away from the investigation: logs, metrics or changes. May be repeated.
     #[arg(long, value_name = "SOURCE")]
     pub without: Vec<Source>,
-    /// Keep the shop's files, its config and the trace, and say where they are.
+    /// Answer for people, so that nobody need be there: approve all that is asked, or deny it.
+    #[arg(long, value_name = "WHICH", conflicts_with = "answers")]
+    pub approve: Option<ApproveFlag>,
+    /// Answer for people from a file: `approve`, or `deny REASON`, a line for each time that they are asked.
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Keep the shop's files, its config, the trace and the ledger, and say where they are.
     #[arg(long)]
     pub keep: bool,
-    #[command(flatten)]
-    pub json: Json,
+    /// Print JSON on standard output and nothing else. It only looks then, unless `--approve` or `--answers` is given.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How `demo` answers for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ApproveFlag {
+    /// Yes to everything.
+    All,
+    /// No to everything.
+    None,
 }
 
 /// `warrant tools`.

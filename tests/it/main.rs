@@ -37,3 +37,5 @@ mod roles;
 mod policies;
 
 mod prompt;
+
+mod votes;

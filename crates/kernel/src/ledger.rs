@@ -252,6 +252,24 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`].
     pub async fn in_force(&self, kind: RecordKind, texts: &BTreeMap<String, String>) -> Result<(), LedgerError> {
+        self.came_into_force(kind, texts, BTreeMap::new()).await
+    }
+
+    /// As [`Ledger::in_force`], with what else there is to say about it.
+    ///
+    /// # Errors
+    /// [`LedgerError`].
+    pub async fn came_into_force(
+        &self,
+        kind: RecordKind,
+        texts: &BTreeMap<String, String>,
+        said: BTreeMap<&'static str, Value>,
+    ) -> Result<(), LedgerError> {
+        // Whoever calls from outside the kernel records nothing else.
+        if ![RecordKind::PolicyLoaded, RecordKind::ConfigChanged, RecordKind::PeopleChanged].contains(&kind) {
+            let why = "only policies, config and people come into force".to_owned();
+            return Err(LedgerError::Field { field: kind.as_str().to_owned(), why });
+        }
         let digests = texts.iter().map(|(name, text)| (name.clone(), record::text_digest(text).to_string().into()));
         let digests = Value::Object(digests.collect());
         let kinds = [kind.as_str()];
@@ -260,8 +278,9 @@ impl Ledger {
         if known.is_some_and(|known| serde_json::from_str::<Value>(&known.value).ok().as_ref() == Some(&digests)) {
             return Ok(());
         }
-        let mut entry = Entry::new(kind).with("texts", digests);
-        entry.texts = texts.values().cloned().collect();
+        let fields = said.into_iter().chain([("texts", digests)]).collect();
+        let texts = texts.values().cloned().collect();
+        let entry = Entry { kind, investigation: None, fields, texts };
         self.append(vec![entry], Vec::new()).await.map(drop)
     }
 

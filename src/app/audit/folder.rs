@@ -18,6 +18,7 @@ use warrant_kernel::db::storage::{Opening, Row};
 use warrant_kernel::domain::digest::Digest;
 use warrant_kernel::domain::hex::{hex, unhex};
 use warrant_kernel::ledger::canonical::canonical;
+use warrant_kernel::ledger::note::Checkpoint;
 use warrant_kernel::ledger::record::{Record, text_digest};
 use warrant_kernel::ledger::tree::{leaf_hash, node_hash};
 
@@ -100,7 +101,8 @@ fn place(level: &str, number: usize, width: usize) -> PathBuf {
     parts.reverse();
     let mut text = parts.join("/");
     if width < TILE {
-        text.push_str(&format!(".p/{width}"));
+        text.push_str(".p/");
+        text.push_str(&width.to_string());
     }
     Path::new("tile").join(level).join(text)
 }
@@ -154,17 +156,16 @@ pub fn read(there: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Read, String> {
         String::from_utf8(bytes.clone()).map_err(|_| format!("`{name}` is no text"))
     };
     let (checkpoint, key) = (text("checkpoint")?, text("key")?);
-    let mut wrong = Vec::new();
-    let mut rows = Vec::new();
-    let size = there.keys().filter(|path| path.starts_with("tile/entries")).count();
-    for number in 0..size {
-        let first = rows.len() as u64;
-        let widths = (1..=TILE).rev().map(|width| place("entries", number, width));
-        match widths.filter_map(|path| there.get(&path)).next().map(|bytes| entries(bytes)) {
-            Some(Some(all)) => rows.extend(all.into_iter().zip(first..).map(|(bytes, seq)| row(seq, bytes))),
-            Some(None) => wrong.push((first, "its tile of entries is cut short".to_owned())),
-            None => wrong.push((first, "its tile of entries is not there".to_owned())),
-        }
+    let (mut wrong, mut rows) = (Vec::new(), Vec::new());
+    let size = Checkpoint::unproved(&checkpoint).map_or(0, |says| usize::try_from(says.size).unwrap_or(usize::MAX));
+    while rows.len() < size {
+        let (first, width) = (rows.len(), (size - rows.len()).min(TILE));
+        let all = there.get(&place("entries", first / TILE, width)).and_then(|bytes| entries(bytes));
+        let Some(all) = all.filter(|all| all.len() == width) else {
+            wrong.push((first as u64, "its tile of entries is not there, or not whole".to_owned()));
+            break;
+        };
+        rows.extend(all.into_iter().zip(first as u64..).map(|(bytes, seq)| row(seq, bytes)));
     }
     opened(&mut rows, &text("openings.jsonl")?, &mut wrong);
     let expected = tiles(&rows.iter().map(|row| row.hash).collect::<Vec<_>>());

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use warrant_kernel::db::storage::Log;
+use warrant_kernel::db::storage::{Log, StorageError};
+use warrant_kernel::ledger::error::LedgerError;
 use warrant_kernel::ledger::note::{Checkpoint, PublicKey};
 use warrant_kernel::ledger::verify::{Finding, Verified, Verifier};
 
@@ -73,19 +74,19 @@ pub fn verify_files(
     for row in &read.rows {
         verifier.step(row);
     }
-    let mut verified = verifier.finish();
-    let mut found = |from: u64, what: String| verified.findings.push(Finding { from, to: from + 1, what });
+    let mut said = verifier.finish();
+    let mut found = |from: u64, what: String| said.findings.push(Finding { from, to: from + 1, what });
     for (from, what) in read.wrong {
         found(from, what);
     }
-    if verified.key.as_ref() != Some(&read.key.trim_end().to_owned()) || read.key.lines().count() != 1 {
+    if said.key.as_ref().is_none_or(|key| read.key != format!("{key}\n")) {
         found(0, "the file `key` does not hold the key that signs the log".to_owned());
     }
-    if Checkpoint::unproved(&read.checkpoint).is_none_or(|says| says.size != verified.size) {
-        found(verified.size, "the folder does not hold what its checkpoint covers".to_owned());
+    if Checkpoint::unproved(&read.checkpoint).is_none_or(|says| says.size != said.size) {
+        found(said.size, "the folder does not hold what its checkpoint covers".to_owned());
     }
-    verified.findings.sort_by_key(|finding| finding.from);
-    Ok(Answer { log: Log::Writes.as_str(), kept: count, verified })
+    said.findings.sort_by_key(|finding| finding.from);
+    Ok(Answer { log: Log::Writes.as_str(), kept: count, verified: said })
 }
 
 /// Verifies both logs of the store.
@@ -98,17 +99,26 @@ pub async fn verify_store(app: &App, question: &Question) -> Result<Vec<Answer>,
         .partition(|note| Checkpoint::unproved(note).is_some_and(|says| says.origin.ends_with("/looks")));
     let key = key(question)?;
     let reading = Reading::open(app).await?;
-    let mut answers = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
     for (log, kept) in [(Log::Writes, of_writes), (Log::Looks, of_looks)] {
         // No look is made before the first write; a log that is gone shows against what was kept of it.
         if reading.archive.tail(log).await?.is_none() && kept.is_empty() {
             continue;
         }
         let count = kept.len();
-        let mut verifier = Verifier::new(kept, key.clone().filter(|_| log == Log::Writes));
-        let mut seen = 0;
+        let keys = answers.first().map(|writes| writes.verified.keys.clone()).unwrap_or_default();
+        let mut verifier = Verifier::new(kept, key.clone().filter(|_| log == Log::Writes)).under(&keys);
+        let (mut seen, mut unread) = (0, None);
         loop {
-            let rows = reading.archive.records(log, seen, PAGE).await?;
+            let rows = match reading.archive.records(log, seen, PAGE).await {
+                Ok(rows) => rows,
+                // What was altered so that it is no record any more is a finding, not a reason to stop looking.
+                Err(LedgerError::Storage(StorageError::Damaged(what))) => {
+                    unread = Some(what);
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
             let Some(last) = rows.last() else { break };
             // A number that went back would be read for ever.
             seen = last.seq.saturating_add(1).max(seen + 1);
@@ -116,7 +126,13 @@ pub async fn verify_store(app: &App, question: &Question) -> Result<Vec<Answer>,
                 verifier.step(row);
             }
         }
-        answers.push(Answer { log: log.as_str(), kept: count, verified: verifier.finish() });
+        let mut verified = verifier.finish();
+        verified.findings.extend(unread.map(|what| Finding {
+            from: seen,
+            to: seen + u64::from(PAGE),
+            what: format!("one of them can't be read at all: {what}"),
+        }));
+        answers.push(Answer { log: log.as_str(), kept: count, verified });
     }
     reading.close().await;
     Ok(answers)

@@ -71,6 +71,9 @@ impl Hold {
             |objection: warrant_kernel::call::gate::objection::Objection| Fault::Failed(objection.to_string());
         let sequencer = Arc::new(Sequencer::open(parts).await.map_err(unopened)?);
         let swept = sequencer.sweep().await.map_err(unopened)?;
+        for (approval, state) in &swept.orphans {
+            tracing::warn!(%approval, state = state.as_str(), "the outcome of a write was lost with an earlier process");
+        }
         let owner =
             std::fs::metadata(store).map_err(|error| Fault::Failed(format!("can't look at the store: {error}")))?;
         let office = Office::new(office::Parts {
@@ -88,7 +91,7 @@ impl Hold {
             work: Vec::new(),
             swept,
         };
-        let socket = Socket::bind(&path_beside(store)).map_err(socket_fault)?;
+        let socket = Socket::bind(&path_beside(store)).map_err(|error| socket_fault(&error))?;
         hold.begin(socket);
         Ok(hold)
     }
@@ -174,9 +177,9 @@ fn users(app: &App) -> Users {
     })
 }
 
-pub(super) fn socket_fault(error: SocketError) -> Fault {
+pub(super) fn socket_fault(error: &SocketError) -> Fault {
     let mut text = error.to_string();
-    let mut next = std::error::Error::source(&error);
+    let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
         text = format!("{text}: {cause}");
         next = cause.source();

@@ -17,6 +17,7 @@ use warrant_kernel::call::gate::sequencer::tokens::Issuer;
 use warrant_kernel::call::gate::vote::{Claim, Claimant, Proof};
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
+use warrant_kernel::ledger::seal::{Sealed, Sealing};
 
 use super::socket::Peer;
 use super::wire::{Answer, Ask, Counted, Overview, Refused, Seen, Shown, Then};
@@ -107,6 +108,13 @@ impl Office {
             Ask::Review { approval, note } => done(&sequencer.review(approval, &by, &note).await.map_err(refused)?),
             Ask::Stop { reason } => done(&sequencer.stop_writes(&by, &reason).await.map_err(refused)?),
             Ask::Lift { reason } => done(&sequencer.lift_stop(&by, &reason).await.map_err(refused)?),
+            Ask::Seal { record, fields, reason } => {
+                let sealing = Sealing { seq: record, fields, reason };
+                match sequencer.seal(&by, &sealing).await.map_err(refused)? {
+                    Sealed::Waits => done(&None::<u64>),
+                    Sealed::Done(by) => done(&Some(by)),
+                }
+            }
             Ask::Resolve { approval, did, reason } => {
                 done(&sequencer.resolve(approval, &by, did, &reason).await.map_err(refused)?)
             }
@@ -121,9 +129,11 @@ impl Office {
             let reviews = sequencer.debts().await.map_err(refused)?;
             return done(&Overview { approvals, stopped, reviews });
         };
+        // In this order: what has just ended has told why before it is no longer under way.
+        let under_way = self.flying.lock().unwrap_or_else(PoisonError::into_inner).contains(&approval);
         let card = sequencer.card(approval).await.map_err(refused)?;
         let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner).get(&approval).cloned();
-        done(&Shown { card, halted })
+        done(&Shown { card, under_way, halted })
     }
 
     async fn tokens(&self, by: &Issuer, ask: Ask) -> Result<Answer, Refused> {
@@ -209,8 +219,9 @@ impl Office {
         if self.parts.attended.holds(id) {
             return Then::CallerCarriesOut;
         }
-        let is_new = self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-        if is_new && matches!(state, State::Approved { .. }) {
+        let is_due = matches!(state, State::Approved { .. });
+        if is_due && self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+            self.halted.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             let office = Arc::clone(self);
             self.tasks.spawn(async move {
                 let ended = office.parts.sequencer.execute(id).await;

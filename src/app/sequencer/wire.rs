@@ -97,6 +97,15 @@ pub enum Ask {
         /// How one can tell.
         reason: String,
     },
+    /// Takes values out of a record of the ledger; the second person who asks for the same has it done.
+    Seal {
+        /// The record.
+        record: u64,
+        /// The fields.
+        fields: Vec<String>,
+        /// Why.
+        reason: String,
+    },
     /// Who the sequencer takes the peer for.
     Who,
     /// Makes a personal token.
@@ -143,6 +152,8 @@ pub struct Overview {
 pub struct Shown {
     /// What people are shown.
     pub card: Card,
+    /// Whether the process that answers is at it right now.
+    pub under_way: bool,
     /// Why it was not carried out when that was last tried.
     pub halted: Option<String>,
 }

@@ -39,33 +39,53 @@ impl Sqlite {
         &self.reads
     }
 
+    /// In a task of its own: whoever waits may be dropped, and a transaction that nobody ends would be in the way of the
+    /// next one.
     async fn write(&self, batch: Batch) -> Result<(), StorageError> {
-        let mut transaction = self.durable.begin_with("BEGIN IMMEDIATE").await.map_err(writing)?;
-        check(&mut transaction, &batch).await?;
-        // A sealing and what it takes away come first: the triggers want the record that tells of them to follow.
-        let by = batch.expect_tail.map_or(0, |tail| tail.size);
-        for seal in &batch.seals {
-            sealed(&mut transaction, batch.log, by, seal).await?;
-        }
-        for row in &batch.records {
-            append(&mut transaction, batch.log, row).await?;
-        }
-        for document in &batch.documents {
-            put(&mut transaction, document).await?;
-        }
-        for (digest, body) in &batch.texts {
-            sqlx::query(
-                "INSERT INTO ledger_text (digest, body) \
-                 SELECT $1, $2 WHERE NOT EXISTS (SELECT 1 FROM ledger_text WHERE digest = $1)",
-            )
-            .bind(digest.as_bytes().as_slice())
-            .bind(body)
-            .execute(&mut *transaction)
-            .await
-            .map_err(writing)?;
-        }
-        transaction.commit().await.map_err(writing)
+        let durable = self.durable.clone();
+        let task = tokio::spawn(async move {
+            let mut connection = durable.acquire().await.map_err(writing)?;
+            // By hand, since SQLite ends a transaction itself when the disk is full, which sqlx does not see.
+            sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await.map_err(writing)?;
+            let ended = match put_all(&mut connection, &batch).await {
+                Ok(()) => sqlx::raw_sql("COMMIT").execute(&mut *connection).await.map(drop).map_err(writing),
+                Err(error) => Err(error),
+            };
+            if ended.is_err() {
+                // It fails where the transaction has ended already, and nothing else is left to do with it.
+                drop(sqlx::raw_sql("ROLLBACK").execute(&mut *connection).await);
+            }
+            ended
+        });
+        task.await.unwrap_or_else(|error| Err(StorageError::Eio { doing: "written to", source: Box::new(error) }))
     }
+}
+
+async fn put_all(connection: &mut SqliteConnection, batch: &Batch) -> Result<(), StorageError> {
+    check(connection, batch).await?;
+    // A sealing and what it takes away come first: the triggers want the record that tells of them to follow.
+    let by = batch.expect_tail.map_or(0, |tail| tail.size);
+    for seal in &batch.seals {
+        sealed(connection, batch.log, by, seal).await?;
+    }
+    for row in &batch.records {
+        append(connection, batch.log, row).await?;
+    }
+    for document in &batch.documents {
+        put(connection, document).await?;
+    }
+    for (digest, body) in &batch.texts {
+        sqlx::query(
+            "INSERT INTO ledger_text (digest, body) \
+             SELECT $1, $2 WHERE NOT EXISTS (SELECT 1 FROM ledger_text WHERE digest = $1)",
+        )
+        .bind(digest.as_bytes().as_slice())
+        .bind(body)
+        .execute(&mut *connection)
+        .await
+        .map_err(writing)?;
+    }
+    Ok(())
 }
 
 /// Whether the batch is by the one who may write, and about the log as it is.

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::db::storage::StorageError;
 use crate::domain::digest::Digest;
 
 use super::Ledger;
@@ -107,9 +108,17 @@ impl Ledger {
         // What failed everywhere is tried again; recording each try would fill the log for as long as that goes on.
         let reached = all.is_empty() || all.iter().any(|it| it.error.is_none());
         if reached && writer.has_news {
-            self.write(&mut writer, &[noted(&signed, &edge, &all)], Vec::new(), Room::Ordinary).await?;
-            // What others wrote meanwhile is not covered.
-            writer.has_news = writer.tree.size() > signed.size + 1;
+            let entry = noted(&signed, &edge, &all);
+            match self.write(&mut writer, &[entry], Vec::new(), Room::Ordinary).await {
+                // What others wrote meanwhile is not covered.
+                Ok(_) => writer.has_news = writer.tree.size() > signed.size + 1,
+                // It was published; that it is not recorded yet stops nothing.
+                Err(LedgerError::Storage(error @ (StorageError::Busy | StorageError::NoSpace))) => {
+                    tracing::warn!("the checkpoint of {} records could not be recorded: {error}", signed.size);
+                    writer.due = writer.due.max(Due::Soon);
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(all)
     }

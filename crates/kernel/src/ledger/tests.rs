@@ -8,6 +8,9 @@ mod attacks;
 
 mod faults;
 
+#[cfg(target_os = "linux")]
+mod disk;
+
 mod tampering;
 
 use std::path::Path;

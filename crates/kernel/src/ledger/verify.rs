@@ -43,6 +43,8 @@ pub struct Verified {
     pub root: Digest,
     /// The public key that signs it now.
     pub key: Option<String>,
+    /// All that signed it, the first one first.
+    pub keys: Vec<String>,
     /// The sizes of the kept checkpoints that it agrees with.
     pub agrees_with: Vec<u64>,
     /// How many checkpoints in it are as they were signed.
@@ -67,6 +69,7 @@ pub struct Verifier {
     chain: Option<Chain>,
     origin: String,
     keys: Vec<PublicKey>,
+    more_keys: Vec<PublicKey>,
     pinned: Option<PublicKey>,
     kept: Vec<Kept>,
     leaves: Vec<Digest>,
@@ -87,6 +90,7 @@ impl Verifier {
             chain: None,
             origin: String::new(),
             keys: Vec::new(),
+            more_keys: Vec::new(),
             pinned,
             kept: Vec::new(),
             leaves: Vec::new(),
@@ -105,6 +109,13 @@ impl Verifier {
         }
         this.kept.sort_by_key(|kept| kept.says.size);
         this
+    }
+
+    /// Under more keys: the log of looks is signed with those of the log of writes, which alone tells of their rotation.
+    #[must_use]
+    pub fn under(mut self, keys: &[String]) -> Self {
+        self.more_keys.extend(keys.iter().filter_map(|key| key.parse().ok()));
+        self
     }
 
     fn found(&mut self, from: u64, to: u64, what: String) {
@@ -148,7 +159,10 @@ impl Verifier {
 
     fn begin(&mut self, row: &Row) {
         match text(row, "key").and_then(|key| key.parse().ok()) {
-            Some(key) => self.keys.push(key),
+            Some(key) => {
+                self.keys.push(key);
+                self.keys.append(&mut self.more_keys);
+            }
             None => self.found(0, 1, "it does not name the log's key".to_owned()),
         }
     }
@@ -242,6 +256,7 @@ impl Verifier {
             size,
             root,
             key: self.keys.last().map(ToString::to_string),
+            keys: self.keys.iter().map(ToString::to_string).collect(),
             agrees_with,
             checkpoints: self.checkpoints,
             sealed: self.sealed.len() as u64,

@@ -21,8 +21,8 @@ fn ruling<'a>(checked: Checked<'a>, decision: Decision, basis: Basis) -> Ruling<
     Ruling { checked, decision, basis }
 }
 
-fn cleared<'a>(checked: Checked<'a>) -> Cleared<'a> {
-    Cleared { checked }
+fn cleared<'a>(earlier: Cleared<'a>) -> Cleared<'a> {
+    Cleared { ..earlier }
 }
 
 fn raw(earlier: Raw) -> Raw {

@@ -14,7 +14,7 @@ async fn skip(desk: Desk<'_>, call: &Call, planned: Planned<'_>, checked: Checke
     let _ = plan::plan(desk, call);
     let _ = schema::check(desk, planned);
     let _ = ruling::rule(desk, checked).await;
-    let _ = gate::clear(ruled);
+    let _ = gate::clear(desk, ruled).await;
     let _ = normalise::result(desk, call, Ok(raw));
     let _ = record::result;
 }

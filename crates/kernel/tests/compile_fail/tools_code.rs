@@ -6,7 +6,7 @@ use warrant_kernel::call::registry::{Registry, Tool};
 fn code(registry: &Registry, tool: Tool<'_>, cleared: Cleared<'_>) {
     let _ = tool.code;
     let _ = &registry.code;
-    let _ = cleared.into_checked();
+    let _ = cleared.0;
 }
 
 fn main() {}

@@ -40,6 +40,8 @@ mod perform;
 
 mod sweep;
 
+mod sealing;
+
 pub mod tokens;
 
 use std::collections::BTreeSet;

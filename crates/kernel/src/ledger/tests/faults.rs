@@ -129,3 +129,66 @@ async fn au_06_a_start_that_fails_loses_nothing_either() {
         }
     }
 }
+
+/// Kills real processes that write to a real file, and reads what they said they had written. The test runs itself again
+/// as the process that is killed.
+#[cfg(unix)]
+#[tokio::test]
+async fn au_06_a_process_that_is_killed_loses_nothing_that_it_acknowledged() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    use crate::db::Database;
+    use crate::db::lease::Lease;
+
+    async fn opened(directory: &std::path::Path) -> (Database, Ledger) {
+        let path = directory.join("w.db");
+        let database = Database::open(&path).await.unwrap();
+        let ledger = Ledger::open(&database, Lease::take(&path).unwrap(), options(directory)).await.unwrap();
+        (database, ledger)
+    }
+    if let Some(directory) = std::env::var_os("WARRANT_TEST_KILLED") {
+        let (_database, ledger) = opened(directory.as_ref()).await;
+        for number in 0.. {
+            let id = format!("A{number}");
+            let receipt = ledger.intend(vec![decision(&id)], intent(&id), Vec::new()).await.unwrap();
+            println!("acked {}", receipt.seq());
+            let seq = ledger.close(receipt.seq(), outcome(), Vec::new()).await.unwrap();
+            println!("acked {seq}");
+            if number % 3 == 0 {
+                ledger.publish(&[]).await.unwrap();
+            }
+        }
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let name = "ledger::tests::faults::au_06_a_process_that_is_killed_loses_nothing_that_it_acknowledged";
+    let mut acked = Vec::new();
+    for round in 0..6 {
+        #[expect(clippy::disallowed_methods, reason = "only another process can be killed")]
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--nocapture"])
+            .env("WARRANT_TEST_KILLED", directory.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut seqs = lines.filter_map(|line| line.strip_prefix("acked ")?.parse::<u64>().ok());
+        acked.extend(seqs.by_ref().take(3 + round));
+        child.kill().unwrap();
+        acked.extend(seqs);
+        child.wait().unwrap();
+    }
+    assert!(acked.len() >= 30, "{}", acked.len());
+    let (database, ledger) = opened(directory.path()).await;
+    let note = ledger.checkpoint().await.unwrap().note;
+    let rows = ledger.archive().records(Log::Writes, 0, u32::MAX).await.unwrap();
+    for seq in acked {
+        let kind = rows.iter().find(|row| row.seq == seq).map(|row| row.kind.as_str());
+        assert!(matches!(kind, Some("intent" | "outcome")), "record {seq} was acknowledged: {kind:?}");
+    }
+    assert_eq!(verified(&rows, &[note], None).findings, []);
+    // At most one intent a process was left open, and each is shown.
+    assert!(ledger.open_intents().await.unwrap().len() <= 6);
+    ledger.shut().await;
+    database.close().await;
+}

@@ -9,6 +9,7 @@ use crate::db::lease::Lease;
 use crate::db::storage::{DocumentKind, DocumentWrite, Find, Log};
 use crate::ledger::record::{Entry, MAX_VALUE, Record, RecordKind, text_digest};
 use crate::ledger::seal::{Sealed, Sealing};
+use crate::ledger::verify::Verifier;
 use crate::ledger::{Ledger, LedgerError};
 
 use super::{ann, bench, bob, intent, options, outcome, verified};
@@ -101,6 +102,9 @@ async fn texts_in_force_are_recorded_when_they_change_and_kept() {
     assert_eq!(kinds, ["log_opened", "policy_loaded", "policy_loaded", "policy_loaded"]);
     assert_eq!(bench.ledger.text(text_digest("permit(b);")).await.unwrap(), "permit(b);");
     assert!(bench.ledger.text(text_digest("permit(c);")).await.is_err());
+    // Nothing else is recorded from outside the kernel.
+    assert!(bench.ledger.in_force(RecordKind::Intent, &texts("permit(a);")).await.is_err());
+    assert_eq!(bench.rows().len(), 4);
 }
 
 #[tokio::test]
@@ -181,6 +185,10 @@ async fn sqlite_keeps_what_memory_keeps() {
     for _ in 0..18 {
         archive.look(RecordKind::Looked, &ann().person, &look, &options).await.unwrap();
     }
+    let new = ledger.rotate_key(&ann()).await.unwrap();
+    for _ in 0..18 {
+        archive.look(RecordKind::Looked, &ann().person, &look, &options).await.unwrap();
+    }
     let rows = archive.records(Log::Writes, 0, 100).await.unwrap();
     let note = ledger.checkpoint().await.unwrap().note;
     drop(archive);
@@ -197,9 +205,11 @@ async fn sqlite_keeps_what_memory_keeps() {
     let archive = ledger.archive();
     assert_eq!(archive.records(Log::Writes, 0, 100).await.unwrap(), rows);
     let found = verified(&rows, &[note], None);
-    assert_eq!((found.size, found.sealed, found.checkpoints), (6, 1, 1));
+    assert_eq!((found.size, found.sealed, found.checkpoints), (7, 1, 1));
     assert_eq!(found.findings, []);
     let looks = archive.records(Log::Looks, 0, 100).await.unwrap();
-    let found = verified(&looks, &[], None);
-    assert_eq!((found.size, found.checkpoints, found.findings.as_slice()), (20, 1, [].as_slice()));
+    let mut verifier = Verifier::new(Vec::new(), None).under(&[new.to_string()]);
+    looks.iter().for_each(|row| verifier.step(row));
+    let found = verifier.finish();
+    assert_eq!((found.size, found.checkpoints, found.findings.as_slice()), (40, 3, [].as_slice()));
 }
