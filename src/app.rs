@@ -25,36 +25,35 @@ pub mod audit;
 
 pub mod writes;
 
+mod equipment;
+
 pub mod sequencer;
 
 pub mod approvals;
 
 pub mod print;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use warrant_kernel::call::definition::{Definition, DefinitionFile, Definitions, LoadContext, Standing};
-use warrant_kernel::call::registry::{Code, Registry};
-use warrant_kernel::call::tool::{Clock, ReadTool};
+use warrant_kernel::call::definition::{DefinitionFile, Definitions, LoadContext, Standing};
+use warrant_kernel::call::tool::Clock;
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
-use warrant_kernel::domain::tool::ToolRun;
 use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
-use warrant_toolbox::tools::process::{Program, users};
-use warrant_toolbox::tools::read;
-use warrant_toolbox::tools::sources::changes::Changes;
+use warrant_toolbox::tools::process::users;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
 use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
+use warrant_toolbox::tools::write::Hands;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
@@ -65,6 +64,7 @@ use crate::model::retry::system_jitter;
 use crate::model::runbook::RunbookModel;
 use crate::telemetry;
 
+use equipment::Equipment;
 use fault::Fault;
 use files::Found;
 
@@ -86,8 +86,8 @@ pub struct App {
     pub bench: Bench,
     /// Masks with the secrets of config and environment; each investigation takes it with a key of its own.
     pub redactor: Redactor,
-    /// The clients of HTTP sources.
-    pub clients: Arc<HttpClients>,
+    /// What the write tools work with.
+    pub hands: Hands,
     /// The model, and those that stand in for it.
     pub model: Arc<dyn Model>,
     /// The texts of the policies in force.
@@ -142,13 +142,19 @@ impl App {
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
+        let hands = Hands {
+            catalog: Arc::clone(&catalog),
+            workspaces,
+            clients: Arc::clone(&clients),
+            kept: kept(&config.store),
+        };
         let definitions = definitions(&config, &mut problems);
         let policies = policy::load::texts(&config, &mut problems);
         let policy = definitions
             .as_ref()
             .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
-            let parts = Parts { catalog: &catalog, clients: &clients, workspaces: &workspaces, library: &library };
+            let parts = Equipment { hands: &hands, library: &library };
             parts.registry(definitions, &mut problems)
         });
         let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
@@ -164,7 +170,7 @@ impl App {
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
                 let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
-                Ok(Self { config, bench, redactor, clients, model, policies, warnings })
+                Ok(Self { config, bench, redactor, hands, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
         }
@@ -219,12 +225,19 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
+/// Where what edits replace is kept: beside the store.
+fn kept(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".kept");
+    PathBuf::from(name)
+}
+
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let key = config.ledger.key(&config.store);
-    let own = [&config.path, &config.store, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
+    let (kept, key) = (kept(&config.store), config.ledger.key(&config.store));
+    let own = [&config.path, &config.store, &kept, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
     let own: Vec<PathBuf> = own.cloned().collect();
     let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
         problems.extend(errors.iter().map(ToString::to_string));
@@ -254,57 +267,6 @@ fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definition
         }
     }
     Some(definitions)
-}
-
-/// What tools are made of.
-struct Parts<'a> {
-    catalog: &'a Arc<Catalog>,
-    clients: &'a Arc<HttpClients>,
-    workspaces: &'a Arc<Workspaces>,
-    library: &'a Arc<Library>,
-}
-
-impl Parts<'_> {
-    fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
-        let mut code: BTreeMap<ToolName, Code> =
-            self.builtin().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
-        for definition in definitions.iter().map(Definition::tool) {
-            if matches!(definition.run, ToolRun::Http(_)) {
-                match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
-                    Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
-                }
-            }
-        }
-        Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
-    }
-
-    fn builtin(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {
-        let catalog = || Arc::clone(self.catalog);
-        let clients = || Arc::clone(self.clients);
-        let workspaces = || Arc::clone(self.workspaces);
-        let library = || Arc::clone(self.library);
-        let changes = Changes::new(catalog(), workspaces(), Program::find("git"));
-        let tools: [(&str, Arc<dyn ReadTool>); 16] = [
-            ("active_alerts", read::active_alerts::active_alerts(catalog(), clients())),
-            ("compare_logs", read::compare_logs::tool(catalog())),
-            ("describe_service", read::describe_service::describe_service(catalog())),
-            ("http_check", read::http_check::http_check(catalog(), clients())),
-            ("list_files", read::list_files::list_files(workspaces())),
-            ("list_metrics", read::list_metrics::list_metrics(catalog(), clients())),
-            ("list_services", read::list_services::list_services(catalog())),
-            ("query_metrics", read::query_metrics::query_metrics(catalog(), clients())),
-            ("read_evidence", read::read_evidence::read_evidence()),
-            ("read_file", read::read_file::read_file(workspaces())),
-            ("read_runbook", read::read_runbook::read_runbook(library())),
-            ("recent_changes", read::recent_changes::recent_changes(catalog(), changes)),
-            ("scrape_metrics", read::scrape_metrics::scrape_metrics(catalog(), clients())),
-            ("search_files", read::search_files::search_files(workspaces())),
-            ("search_logs", read::search_logs::tool(catalog())),
-            ("search_runbooks", read::search_runbooks::search_runbooks(library())),
-        ];
-        tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
-    }
 }
 
 /// The models in their order, and their keys.

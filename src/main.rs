@@ -12,6 +12,9 @@ mod audit;
 #[path = "main/approvals.rs"]
 mod approvals;
 
+#[path = "main/demo.rs"]
+mod demo;
+
 #[path = "main/commands.rs"]
 mod commands;
 

@@ -27,7 +27,10 @@ use crate::chat::terminal::progress::Progress;
 use crate::chat::terminal::style::{Paint, columns};
 
 /// How long a command looks on while an approved write is carried out.
-const LOOK_ON: Duration = Duration::from_secs(120);
+const LOOK_ON: Duration = Duration::from_mins(2);
+
+/// How long the look after a write may take whose caller does it.
+const LOOKED_AFTER: Duration = Duration::from_secs(10);
 
 /// How often it looks.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -195,9 +198,12 @@ async fn look_on(line: &Line<'_>, approval: ApprovalId, then: Option<Then>) -> R
     loop {
         let shown: Shown = line.ask(Ask::Show { approval }).await?;
         let (state, halted) = (shown.card.state, shown.halted);
+        let caller = then == Some(Then::CallerCarriesOut);
         let goes_on = match &state {
-            State::Approved { .. } => halted.is_none() && then.is_some_and(|then| then != Then::MoreNeeded),
+            State::Approved { .. } => halted.is_none() && caller,
             State::Consumed { .. } => true,
+            // Its caller looks after it; where that one is gone, nobody does.
+            State::Executed { verified: None, .. } => caller && waited < LOOKED_AFTER,
             State::Open
             | State::Denied { .. }
             | State::Expired { .. }
@@ -207,6 +213,7 @@ async fn look_on(line: &Line<'_>, approval: ApprovalId, then: Option<Then>) -> R
             | State::NotExecuted { .. }
             | State::Unknown { .. } => false,
         };
+        let goes_on = goes_on || shown.under_way;
         if !goes_on || waited >= LOOK_ON {
             return Ok(Outcome { approval, state, then, halted });
         }

@@ -40,7 +40,8 @@ use super::{App, SystemClock};
 /// What the ledger of this config is opened with.
 #[must_use]
 pub fn options(app: &App) -> Options {
-    let instance = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let instance = app.config.ledger.instance.clone().unwrap_or_else(host);
     let instance = if instance.trim().is_empty() { "unknown" } else { instance.trim() };
     let key = app.config.ledger.key(&app.config.store);
     Options::new(key, Arc::new(|| SystemClock.now()), instance.to_owned(), env!("CARGO_PKG_VERSION").to_owned())

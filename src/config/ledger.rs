@@ -12,6 +12,8 @@ pub const PLACE: &str = "{checkpoint}";
 #[serde(deny_unknown_fields, default)]
 pub struct Ledger {
     key: Option<PathBuf>,
+    /// What records call this machine; its host name where nothing is said.
+    pub instance: Option<String>,
     /// A directory that takes checkpoints; best one of another machine's.
     pub publish_dir: Option<PathBuf>,
     /// A program that takes a checkpoint elsewhere: its absolute path, then its arguments.
@@ -29,6 +31,9 @@ impl Ledger {
 
     /// What is wrong with it.
     pub(super) fn check(&self, problems: &mut Vec<String>) {
+        if self.instance.as_ref().is_some_and(|name| name.trim().is_empty() || name.chars().count() > 200) {
+            problems.push("`ledger.instance` must be a name of at most 200 characters".to_owned());
+        }
         for (key, path) in [("key", &self.key), ("publish_dir", &self.publish_dir)] {
             if let Some(path) = path.as_ref().filter(|path| !path.is_absolute()) {
                 problems.push(format!("`ledger.{key}` is `{}`; write an absolute path", path.display()));

@@ -1,25 +1,51 @@
-//! `warrant demo`: the shop, its fault, and an investigation that knows no more of it than any other would.
+//! `warrant demo`: the shop, its fault, and an investigation that knows no more of it than any other would. It proposes
+//! the fix, and the persons of the demo decide on it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use warrant_kernel::call::gate::vote::{Claimant, Proof};
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 use warrant_kernel::domain::time::rfc3339;
 
+use warrant_toolbox::tools::process::users;
+
 use super::fault::{Fault, Source};
 use super::shop::{Injected, Shop, ShopOptions};
 use crate::agent::trace::Watcher;
-use crate::app::ask::{Ended, Question, ask};
-use crate::app::{App, environment, fault};
+use crate::app::ask::{AtHand, Ended, Question, ask_with};
+use crate::app::print::Screen;
+use crate::app::writes::people::Present;
+use crate::app::{App, audit, environment, fault};
+use crate::chat::terminal::keyboard::{Script, Stdin};
+use crate::chat::terminal::progress::Progress;
+use crate::chat::terminal::style::Paint;
 use crate::config::Config;
 use crate::model::config::RUNBOOK;
 
+/// The person who asks.
+const ASKS: &str = "ann";
+
+/// The person who reviews what takes another one.
+const REVIEWS: &str = "ben";
+
+/// Who decides on what the demo proposes.
+#[derive(Clone)]
+pub enum Deciding {
+    /// Nobody: it only looks.
+    Nobody,
+    /// Whoever is at this terminal, for both persons; without one, what needs them waits.
+    AtTerminal(Option<Screen>),
+    /// A script, for both persons; what is asked is shown where there is a screen.
+    Script(Script, Option<Screen>),
+}
+
 /// What is asked of a demo.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// What breaks.
     pub fault: Fault,
@@ -31,6 +57,8 @@ pub struct Options {
     pub dir: PathBuf,
     /// This program, for the shop's services.
     pub exe: PathBuf,
+    /// Who decides.
+    pub deciding: Deciding,
 }
 
 /// What a demo comes to; its JSON is what `warrant demo --json` prints.
@@ -110,7 +138,7 @@ async fn investigate(
     let path = options.dir.join("warrant.toml");
     let store = options.dir.join("warrant.db");
     let described = shop.config_toml().map_err(|error| fault::Fault::Failed(error.to_string()))?;
-    let text = format!("{described}\n[store]\npath = {}\n", toml::Value::String(store.display().to_string()));
+    let text = format!("{described}\n{}", own(&store, users::current()));
     std::fs::write(&path, &text).map_err(|error| fault::Fault::Failed(format!("can't write the config: {error}")))?;
     let app = App::open(Config::parse(&path, &text)?, &environment, Some(RUNBOOK))?;
     for warning in &app.warnings {
@@ -126,9 +154,62 @@ async fn investigate(
         since: Some(rfc3339(outside.since)),
         role: "general-purpose".to_owned(),
         channel: Channel::Demo,
-        writes: Writes::Off,
+        writes: match options.deciding {
+            Deciding::Nobody => Writes::Off,
+            Deciding::AtTerminal(_) | Deciding::Script(..) => Writes::Allowed,
+        },
     };
-    ask(&app, question, watcher, cancel.clone()).await
+    let at_hand = AtHand { watcher, present: present(&options.deciding)? };
+    let ended = ask_with(&app, question, at_hand, cancel.clone()).await?;
+    if let (_, Ended::Reported(report)) = &ended
+        && report.writes.iter().any(|written| written.proof.is_some())
+    {
+        tell(&proved(&app).await?);
+    }
+    Ok(ended)
+}
+
+/// What the shop's description does not say: where the demo keeps what it writes, and who its persons are.
+fn own(store: &Path, uid: u32) -> String {
+    let store = toml::Value::String(store.display().to_string());
+    format!(
+        "[store]\npath = {store}\n[ledger]\ninstance = \"demo\"\n\
+         [people.{ASKS}]\nuids = [{uid}]\ngroups = [\"oncall\"]\n[people.{REVIEWS}]\ngroups = [\"oncall\"]\n"
+    )
+}
+
+/// The persons of the demo, and how they are asked.
+fn present(deciding: &Deciding) -> Result<Present, fault::Fault> {
+    let person = |name: &str| match name.parse() {
+        Ok(person) => Ok(Claimant { person, proof: Proof::Demo }),
+        Err(error) => Err(fault::Fault::Failed(format!("{error}"))),
+    };
+    let persons = || Ok::<_, fault::Fault>(vec![person(ASKS)?, person(REVIEWS)?]);
+    Ok(match deciding {
+        Deciding::Nobody | Deciding::AtTerminal(None) => Present::nobody(),
+        Deciding::AtTerminal(Some(screen)) if Stdin::is_attended() => {
+            Present::asked(screen, Box::new(Stdin::new()), persons()?)
+        }
+        Deciding::AtTerminal(Some(screen)) => Present::absent(screen),
+        Deciding::Script(script, Some(screen)) => Present::asked(screen, Box::new(script.clone()), persons()?),
+        Deciding::Script(script, None) => {
+            let unseen = Arc::new(Progress::new(std::io::sink(), Paint::Plain, 80));
+            Present::asked(&unseen, Box::new(script.clone()), persons()?)
+        }
+    })
+}
+
+/// Verifies the demo's ledger, as an auditor would.
+async fn proved(app: &App) -> Result<String, fault::Fault> {
+    let answers = audit::verify::verify_store(app, &audit::verify::Question::default()).await?;
+    let told = answers.iter().map(|answer| {
+        let (log, size) = (answer.log, answer.verified.size);
+        match answer.verified.findings.as_slice() {
+            [] => format!("{log}: {size} records, whole and unchanged"),
+            findings => format!("{log}: {} of {size} records are NOT as they were written", findings.len()),
+        }
+    });
+    Ok(format!("The demo's ledger, verified: {}.", told.collect::<Vec<_>>().join("; ")))
 }
 
 fn with_source(error: &dyn std::error::Error) -> String {

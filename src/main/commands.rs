@@ -1,6 +1,5 @@
 //! What each command does with its flags.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -11,7 +10,6 @@ use warrant::app::fault::{Fault, counted};
 use warrant::app::writes::people::Present;
 use warrant::app::{App, begin_log, check, investigations, print, runbooks, tools};
 use warrant::demo::part::serve_part;
-use warrant::demo::run::{Demo, Options};
 use warrant::demo::shop::ask_for_restart;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Outcome, Report, WriteOutcome, Written};
@@ -21,7 +19,8 @@ use crate::approvals;
 use crate::audit;
 use crate::policy;
 
-use crate::flags::{AskFlags, Command, DemoFlags, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
+use crate::demo::demo;
+use crate::flags::{AskFlags, Command, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
 
 /// Inconclusive, or a write was denied or expired, waits, or is not known to have taken effect: people have to look.
 const INCONCLUSIVE: u8 = 3;
@@ -30,7 +29,7 @@ const INCONCLUSIVE: u8 = 3;
 const NOT_VERIFIED: u8 = 5;
 
 /// Ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Runs a command to its exit code.
 pub async fn run(flags: Flags) -> ExitCode {
@@ -78,7 +77,7 @@ fn with_source(error: &dyn std::error::Error) -> String {
 }
 
 /// A token that the first Ctrl-C fires; the second ends the process at once.
-fn on_interrupt() -> CancellationToken {
+pub fn on_interrupt() -> CancellationToken {
     let cancel = CancellationToken::new();
     let fired = cancel.clone();
     tokio::spawn(async move {
@@ -136,7 +135,8 @@ fn told(id: &InvestigationId, ended: Ended, json: Json) -> u8 {
     }
 }
 
-fn code_of(report: &Report) -> u8 {
+/// The exit code of a report.
+pub fn code_of(report: &Report) -> u8 {
     let failed = |written: &Written| written.verified.as_ref().is_some_and(|verified| verified.held == Some(false));
     if report.writes.iter().any(failed) {
         return NOT_VERIFIED;
@@ -155,41 +155,6 @@ fn code_of(report: &Report) -> u8 {
     match report.outcome {
         Outcome::Confirmed | Outcome::Likely | Outcome::NoFault => 0,
         Outcome::Inconclusive => INCONCLUSIVE,
-    }
-}
-
-async fn demo(flags: DemoFlags) -> Result<u8, Fault> {
-    let directory = tempfile::Builder::new().prefix("warrant-demo-").tempdir();
-    let mut directory = directory.map_err(|error| Fault::Failed(format!("can't make a directory: {error}")))?;
-    directory.disable_cleanup(flags.keep);
-    let exe = std::env::current_exe().map_err(|error| Fault::Failed(format!("can't find this program: {error}")))?;
-    let options =
-        Options { fault: flags.fault, seed: flags.seed, without: flags.without, dir: directory.path().to_owned(), exe };
-    let quiet = flags.json.json && !std::io::stderr().is_terminal();
-    let tell = |text: &str| {
-        if !quiet {
-            eprintln!("{text}");
-        }
-    };
-    let cancel = on_interrupt();
-    let ended =
-        warrant::demo::run::run(&options, print::watcher(print::screen(flags.json.form()).as_ref()), &tell, &cancel)
-            .await?;
-    if flags.keep {
-        let dir = directory.path().display();
-        eprintln!("Kept: {dir}\nThe trace: warrant --config {dir}/warrant.toml investigations list");
-    }
-    match ended {
-        Demo::Interrupted => Ok(INTERRUPTED),
-        Demo::Done(done) => {
-            if flags.json.json {
-                print::json(&done);
-            } else {
-                eprintln!();
-                print::report(&done.report);
-            }
-            Ok(code_of(&done.report))
-        }
     }
 }
 
@@ -216,7 +181,11 @@ async fn tools_command(app: &App, command: ToolsCommand) -> Result<u8, Fault> {
             if json.json {
                 print::json_lines(&list);
             } else {
-                let rows = list.iter().map(|tool| (print::text(tool, "name"), print::text(tool, "description")));
+                let rows = list.iter().map(|tool| {
+                    let why = print::text(tool, "not_offered");
+                    let why = if why.is_empty() { why } else { format!(" Not offered: {why}.") };
+                    (print::text(tool, "name"), format!("{}{why}", print::text(tool, "description")))
+                });
                 print::rows(&rows.collect::<Vec<_>>());
                 print::line(&format!("\n{}", tools::table(app)));
             }

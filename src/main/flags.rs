@@ -26,8 +26,9 @@ Examples:
   warrant tools call search_logs --args '{\"service\": \"checkout\"}'
 
 Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
-config; 3 the report is inconclusive; 4 `audit verify` found something;
-130 interrupted."
+config; 3 the report is inconclusive, or a write was denied, expired or waits
+for people; 4 `audit verify` found something; 5 a write was done, and what it
+was for did not come about; 130 interrupted."
 )]
 pub struct Flags {
     /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,
@@ -54,6 +55,7 @@ Examples:
 Examples:
   warrant demo
   warrant demo --fault disk --seed 7
+  warrant demo --approve all
   warrant demo --fault none --json")]
     Demo(DemoFlags),
     /// Try the config and every source that it names, and say what to do about each that fails.
@@ -150,11 +152,27 @@ pub struct DemoFlags {
     /// Take a source away from the investigation: logs, metrics or changes. May be repeated.
     #[arg(long, value_name = "SOURCE")]
     pub without: Vec<Source>,
-    /// Keep the shop's files, its config and the trace, and say where they are.
+    /// Answer for people, so that nobody need be there: approve all that is asked, or deny it.
+    #[arg(long, value_name = "WHICH", conflicts_with = "answers")]
+    pub approve: Option<ApproveFlag>,
+    /// Answer for people from a file: `approve`, or `deny REASON`, a line for each time that they are asked.
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Keep the shop's files, its config, the trace and the ledger, and say where they are.
     #[arg(long)]
     pub keep: bool,
-    #[command(flatten)]
-    pub json: Json,
+    /// Print JSON on standard output and nothing else. It only looks then, unless `--approve` or `--answers` is given.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How `demo` answers for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ApproveFlag {
+    /// Yes to everything.
+    All,
+    /// No to everything.
+    None,
 }
 
 /// `warrant tools`.

@@ -32,8 +32,12 @@ mod shop;
 
 mod docs;
 
+mod one_call;
+
 mod roles;
 
 mod policies;
 
 mod prompt;
+
+mod votes;

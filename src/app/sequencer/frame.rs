@@ -16,7 +16,7 @@ pub const ANSWER_BYTES: u64 = 16 << 20;
 pub const LINE_TIME: Duration = Duration::from_secs(5);
 
 /// How long an answer may take: it may hold a look at an identity provider and a durable record.
-pub const ANSWER_TIME: Duration = Duration::from_secs(60);
+pub const ANSWER_TIME: Duration = Duration::from_mins(1);
 
 /// Why a line could not be read or written.
 #[derive(Debug, thiserror::Error)]

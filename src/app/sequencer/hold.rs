@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use warrant_kernel::call::gate::sequencer::shown::{Limits, Swept};
 use warrant_kernel::call::gate::sequencer::{self, Sequencer};
 use warrant_kernel::db::Database;
@@ -39,6 +39,8 @@ pub struct Hold {
     database: Database,
     publishers: Vec<Arc<dyn Publisher>>,
     cancel: CancellationToken,
+    /// Whoever drops it without [`Self::end`] leaves no work behind that would keep the lease.
+    _ends: DropGuard,
     work: Vec<JoinHandle<()>>,
     /// What an earlier process left.
     pub swept: Swept,
@@ -71,6 +73,9 @@ impl Hold {
             |objection: warrant_kernel::call::gate::objection::Objection| Fault::Failed(objection.to_string());
         let sequencer = Arc::new(Sequencer::open(parts).await.map_err(unopened)?);
         let swept = sequencer.sweep().await.map_err(unopened)?;
+        for (approval, state) in &swept.orphans {
+            tracing::warn!(%approval, state = state.as_str(), "the outcome of a write was lost with an earlier process");
+        }
         let owner =
             std::fs::metadata(store).map_err(|error| Fault::Failed(format!("can't look at the store: {error}")))?;
         let office = Office::new(office::Parts {
@@ -79,16 +84,18 @@ impl Hold {
             owner: owner.uid(),
             attended,
         });
+        let cancel = CancellationToken::new();
         let mut hold = Self {
             office,
             ledger,
             database,
             publishers: publishers(app),
-            cancel: CancellationToken::new(),
+            _ends: cancel.clone().drop_guard(),
+            cancel,
             work: Vec::new(),
             swept,
         };
-        let socket = Socket::bind(&path_beside(store)).map_err(socket_fault)?;
+        let socket = Socket::bind(&path_beside(store)).map_err(|error| socket_fault(&error))?;
         hold.begin(socket);
         Ok(hold)
     }
@@ -174,9 +181,9 @@ fn users(app: &App) -> Users {
     })
 }
 
-pub(super) fn socket_fault(error: SocketError) -> Fault {
+pub(super) fn socket_fault(error: &SocketError) -> Fault {
     let mut text = error.to_string();
-    let mut next = std::error::Error::source(&error);
+    let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
         text = format!("{text}: {cause}");
         next = cause.source();

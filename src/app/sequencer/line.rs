@@ -47,7 +47,7 @@ impl<'a> Line<'a> {
         let token = environment("WARRANT_TOKEN");
         let mut waited = Duration::ZERO;
         loop {
-            if socket::is_answered(&app.config.store).await.map_err(socket_fault)? {
+            if socket::is_answered(&app.config.store).await.map_err(|error| socket_fault(&error))? {
                 return Ok(Self { app, token, here: None });
             }
             match Hold::take(app, Attended::default()).await {
@@ -72,18 +72,13 @@ impl<'a> Line<'a> {
     /// # Errors
     /// [`Fault::Refused`], or what stood in the way.
     pub async fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, Fault> {
-        let answer = match &self.here {
-            Some(hold) => {
-                let peer = Peer { uid: users::current() };
-                hold.office().answer(peer, self.token.clone(), ask).await
-            }
-            None => {
-                let answer =
-                    socket::ask(&self.app.config.store, self.token.clone(), ask).await.map_err(socket_fault)?;
-                answer.ok_or_else(|| {
-                    Fault::Failed("the process that decided on writes has ended meanwhile; try again".to_owned())
-                })?
-            }
+        let token = self.token.clone();
+        let answer = if let Some(hold) = &self.here {
+            hold.office().answer(Peer { uid: users::current() }, token, ask).await
+        } else {
+            let answer = socket::ask(&self.app.config.store, token, ask).await.map_err(|error| socket_fault(&error))?;
+            let gone = "the process that decided on writes has ended meanwhile; try again";
+            answer.ok_or_else(|| Fault::Failed(gone.to_owned()))?
         };
         match answer {
             Answer::Done(value) => read(value),

@@ -129,9 +129,11 @@ impl Office {
             let reviews = sequencer.debts().await.map_err(refused)?;
             return done(&Overview { approvals, stopped, reviews });
         };
+        // In this order: what has just ended has told why before it is no longer under way.
+        let under_way = self.flying.lock().unwrap_or_else(PoisonError::into_inner).contains(&approval);
         let card = sequencer.card(approval).await.map_err(refused)?;
         let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner).get(&approval).cloned();
-        done(&Shown { card, halted })
+        done(&Shown { card, under_way, halted })
     }
 
     async fn tokens(&self, by: &Issuer, ask: Ask) -> Result<Answer, Refused> {
@@ -217,8 +219,9 @@ impl Office {
         if self.parts.attended.holds(id) {
             return Then::CallerCarriesOut;
         }
-        let is_new = self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-        if is_new && matches!(state, State::Approved { .. }) {
+        let is_due = matches!(state, State::Approved { .. });
+        if is_due && self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+            self.halted.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             let office = Arc::clone(self);
             self.tasks.spawn(async move {
                 let ended = office.parts.sequencer.execute(id).await;

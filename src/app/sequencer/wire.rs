@@ -152,6 +152,8 @@ pub struct Overview {
 pub struct Shown {
     /// What people are shown.
     pub card: Card,
+    /// Whether the process that answers is at it right now.
+    pub under_way: bool,
     /// Why it was not carried out when that was last tried.
     pub halted: Option<String>,
 }

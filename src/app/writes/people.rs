@@ -1,5 +1,6 @@
 //! Who is asked about writes: the person at this terminal, or nobody, and then what needs one waits.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use warrant_kernel::call::gate::approver::{Approver, Nobody};
@@ -11,6 +12,7 @@ use crate::app::print::Screen;
 use crate::app::{App, SystemClock};
 use crate::chat::terminal::approver::{Absent, Attended, TerminalApprover};
 use crate::chat::terminal::keyboard::{Keyboard, Stdin};
+use crate::chat::terminal::progress::Progress;
 
 /// Lines of a page where the terminal does not say how many it has.
 const USUAL_ROWS: usize = 24;
@@ -52,7 +54,11 @@ impl Present {
 
     /// These persons, asked on this screen.
     #[must_use]
-    pub fn asked(screen: &Screen, keyboard: Box<dyn Keyboard>, persons: Vec<Claimant>) -> Self {
+    pub fn asked<W: Write + Send + 'static>(
+        screen: &Arc<Progress<W>>,
+        keyboard: Box<dyn Keyboard>,
+        persons: Vec<Claimant>,
+    ) -> Self {
         let rows = terminal_size::terminal_size().map_or(USUAL_ROWS, |(_, height)| usize::from(height.0));
         let asking = TerminalApprover::new(Arc::clone(screen), keyboard, persons, Arc::new(SystemClock), rows);
         Self { attended: asking.attended(), approver: Arc::new(asking) }

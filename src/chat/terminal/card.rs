@@ -41,7 +41,9 @@ pub fn face(card: &Card, now: Timestamp, paint: Paint, columns: usize) -> String
     // Where all is to be looked through anyway, the face is for orientation.
     arguments(&mut sheet, card, if card.needs_whole { Most::Lines(2) } else { Most::All });
     sheet.heading(&format!("Why {}", card.tier.as_str()), &card.policy_ids.join(", "));
-    card.tier_reasons.iter().for_each(|reason| sheet.item(reason));
+    for reason in &card.tier_reasons {
+        sheet.item(reason);
+    }
     case(&mut sheet, card);
     evidence_of(&mut sheet, card);
     who(&mut sheet, card);
@@ -74,7 +76,7 @@ pub fn evidence(card: &Card, id: EvidenceId, paint: Paint, columns: usize) -> St
     match card.excerpts.iter().find(|excerpt| excerpt.evidence == id) {
         Some(excerpt) => put_excerpt(&mut sheet, excerpt, Most::All),
         None => {
-            sheet.say(Some(Role::Careful), &format!("{id} is not among the evidence of this card: {}", cited(card)))
+            sheet.say(Some(Role::Careful), &format!("{id} is not among the evidence of this card: {}", cited(card)));
         }
     }
     sheet.into_text()
@@ -200,7 +202,9 @@ fn facts(sheet: &mut Sheet, title: &str, aside: &str, facts: &Facts) {
         return;
     }
     sheet.heading(title, aside);
-    facts.iter().for_each(|(name, value)| sheet.row(name, &short(value)));
+    for (name, value) in facts {
+        sheet.row(name, &short(value));
+    }
 }
 
 fn list(sheet: &mut Sheet, title: &str, items: &[String]) {
@@ -208,7 +212,9 @@ fn list(sheet: &mut Sheet, title: &str, items: &[String]) {
         return;
     }
     sheet.heading(title, "");
-    items.iter().for_each(|item| sheet.item(item));
+    for item in items {
+        sheet.item(item);
+    }
 }
 
 fn arguments(sheet: &mut Sheet, card: &Card, most: Most) {
@@ -325,7 +331,7 @@ fn trust(of: Origin) -> String {
 }
 
 #[cfg(test)]
-pub mod sample;
+pub(in crate::chat::terminal) mod sample;
 
 #[cfg(test)]
 mod tests;

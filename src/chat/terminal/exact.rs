@@ -41,7 +41,7 @@ pub fn line_of(line: &str, width: usize) -> Vec<String> {
     match line.len() - body.len() {
         0 => {}
         1 => shown.push_str("⟨1 blank at the end⟩"),
-        count => shown.push_str(&format!("⟨{count} blanks at the end⟩")),
+        count => shown = format!("{shown}⟨{count} blanks at the end⟩"),
     }
     folded(&shown, width)
 }

@@ -60,20 +60,20 @@ impl Sheet {
 
     /// A line across.
     pub fn rule(&mut self) {
-        self.push(self.paint.paint(Role::Faint, &"─".repeat(self.columns)));
+        self.push(&self.paint.paint(Role::Faint, &"─".repeat(self.columns)));
     }
 
     /// Where the row above comes from.
     pub fn aside(&mut self, role: Role, text: &str) {
         let indent = NAMES + 3;
         for part in wrap(&format!("[{}]", visible(text)), self.columns.saturating_sub(indent)) {
-            self.push(format!("{}{}", " ".repeat(indent), self.paint.paint(role, &part)));
+            self.push(&format!("{}{}", " ".repeat(indent), self.paint.paint(role, &part)));
         }
     }
 
     /// An empty line.
     pub fn gap(&mut self) {
-        self.push(String::new());
+        self.push("");
     }
 
     /// A word in its colour, and text beside it.
@@ -82,7 +82,7 @@ impl Sheet {
         let indent = word.width() + 2;
         for (index, part) in wrap(&visible(text), self.columns.saturating_sub(indent)).into_iter().enumerate() {
             let margin = if index == 0 { self.paint.paint(role, &word) } else { " ".repeat(word.width()) };
-            self.push(format!("{margin}  {}", self.paint.paint(Role::Heading, &part)));
+            self.push(&format!("{margin}  {}", self.paint.paint(Role::Heading, &part)));
         }
     }
 
@@ -92,14 +92,14 @@ impl Sheet {
         let (text, aside) = (visible(text), visible(aside));
         if text.width() + aside.width() + 2 <= self.columns {
             let aside = self.paint.paint(Role::Faint, &aside);
-            self.push(format!("{}  {aside}", self.paint.paint(Role::Heading, &text)));
+            self.push(&format!("{}  {aside}", self.paint.paint(Role::Heading, &text)));
             return;
         }
         for part in wrap(&text, self.columns) {
-            self.push(self.paint.paint(Role::Heading, &part));
+            self.push(&self.paint.paint(Role::Heading, &part));
         }
         for part in wrap(&aside, self.columns.saturating_sub(2)).into_iter().filter(|part| !part.is_empty()) {
-            self.push(format!("  {}", self.paint.paint(Role::Faint, &part)));
+            self.push(&format!("  {}", self.paint.paint(Role::Faint, &part)));
         }
     }
 
@@ -107,7 +107,7 @@ impl Sheet {
     pub fn say(&mut self, role: Option<Role>, text: &str) {
         for part in wrap(&visible(text), self.columns.saturating_sub(2)) {
             let part = role.map_or_else(|| part.clone(), |role| self.paint.paint(role, &part));
-            self.push(format!("  {part}"));
+            self.push(&format!("  {part}"));
         }
     }
 
@@ -124,7 +124,7 @@ impl Sheet {
         let indent = NAMES + 3;
         for (index, part) in exact(text, self.columns.saturating_sub(indent)).into_iter().enumerate() {
             let margin = if index == 0 { margin.clone() } else { " ".repeat(indent) };
-            self.push(format!("{margin}{part}"));
+            self.push(&format!("{margin}{part}"));
         }
     }
 
@@ -133,7 +133,7 @@ impl Sheet {
         let indent = first.width();
         for (index, line) in wrap(&visible(text), self.columns.saturating_sub(indent)).into_iter().enumerate() {
             let prefix = if index == 0 { first.to_owned() } else { " ".repeat(indent) };
-            self.push(format!("{prefix}{line}"));
+            self.push(&format!("{prefix}{line}"));
         }
     }
 
@@ -142,7 +142,7 @@ impl Sheet {
         let lines = exact(text, self.columns.saturating_sub(margin.width()));
         self.some(lines, most, |sheet, part| {
             let part = role.map_or_else(|| part.clone(), |role| sheet.paint.paint(role, &part));
-            sheet.push(format!("{margin}{part}"));
+            sheet.push(&format!("{margin}{part}"));
         });
     }
 
@@ -151,7 +151,7 @@ impl Sheet {
         let margin = format!("  {mark} ");
         for part in line_of(line, self.columns.saturating_sub(margin.width())) {
             let line = format!("{margin}{part}");
-            self.push(role.map_or_else(|| line.clone(), |role| self.paint.paint(role, &line)));
+            self.push(&role.map_or_else(|| line.clone(), |role| self.paint.paint(role, &line)));
         }
     }
 
@@ -160,7 +160,7 @@ impl Sheet {
         if count > 0 {
             self.left_out += count;
             let text = format!("  … {count} more {what}: see the whole");
-            self.push(self.paint.paint(Role::Careful, &text));
+            self.push(&self.paint.paint(Role::Careful, &text));
         }
     }
 
@@ -178,7 +178,7 @@ impl Sheet {
         self.leave_out(rest, if rest == 1 { "line" } else { "lines" });
     }
 
-    fn push(&mut self, line: String) {
+    fn push(&mut self, line: &str) {
         self.lines.push(line.trim_end().to_owned());
     }
 }

@@ -18,7 +18,7 @@ impl InForce {
     pub fn of(mut value: Value) -> Self {
         value.sort_all_objects();
         let text = value.to_string();
-        let digest = format!("sha256:{}", hex(&Sha256::digest(text.as_bytes())));
+        let digest = hex(&Sha256::digest(text.as_bytes()));
         Self { text, digest }
     }
 
@@ -28,7 +28,7 @@ impl InForce {
         &self.text
     }
 
-    /// `sha256:` and the digest of the canonical text in hex.
+    /// The SHA-256 digest of the canonical text in hex: the one under which the ledger keeps it.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest

@@ -110,13 +110,13 @@ pub struct Example {
     pub fits: bool,
 }
 
-/// A read over HTTP from a source that the config names.
+/// A request to a source that the config names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpRun {
     /// The source of the config: its base URL and credentials.
     pub source: SourceName,
-    /// GET or POST with the query as a form; nothing else reads.
+    /// A read: GET, or POST with the query as a form. A write: POST, PUT or DELETE.
     #[serde(default)]
     pub method: HttpMethod,
     /// Path below the base URL; `{arg}` stands for one percent-encoded segment.
@@ -124,12 +124,70 @@ pub struct HttpRun {
     /// Query parameters; `{arg}` stands for an argument's value. A parameter whose argument is absent is left out.
     #[serde(default)]
     pub query: BTreeMap<String, String>,
-    /// JSON pointer to the rows in the answer; the whole answer where empty.
+    /// A read: JSON pointer to the rows in the answer; the whole answer where empty.
     #[serde(default)]
     pub pointer: String,
+    /// A write: the fields of the JSON object that is sent; `"{arg}"` stands for an argument with its own type.
+    #[serde(default)]
+    pub body: BTreeMap<String, Value>,
+    /// A write: what is looked at before it.
+    #[serde(default)]
+    pub preview: Option<HttpLook>,
+    /// A write: how one can tell that it took effect.
+    #[serde(default)]
+    pub probe: Option<HttpProbe>,
 }
 
-/// The method of a read over HTTP.
+/// A GET before a write, and the facts in its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpLook {
+    /// As in [`HttpRun`].
+    pub path: String,
+    /// As in [`HttpRun`].
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    /// JSON pointers to what the plan is bound to, by name.
+    pub bound: BTreeMap<String, String>,
+    /// JSON pointers to what people are shown beside it, by name.
+    #[serde(default)]
+    pub shown: BTreeMap<String, String>,
+}
+
+/// A GET after a write, and what its answer must hold if the write took effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpProbe {
+    /// As in [`HttpRun`].
+    pub path: String,
+    /// As in [`HttpRun`].
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    /// JSON pointer into the answer.
+    #[serde(default)]
+    pub at: String,
+    /// How it is compared.
+    pub is: HttpExpect,
+    /// With what; `"{arg}"` stands for an argument with its own type.
+    #[serde(default)]
+    pub value: Option<Value>,
+}
+
+/// How a value in an answer is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HttpExpect {
+    /// It is this value.
+    Eq,
+    /// It is an array or a text that holds this.
+    Contains,
+    /// It is there.
+    Present,
+    /// It is not there; an answer of 404 counts.
+    Absent,
+}
+
+/// The method of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum HttpMethod {
@@ -138,6 +196,23 @@ pub enum HttpMethod {
     Get,
     /// POST.
     Post,
+    /// PUT.
+    Put,
+    /// DELETE.
+    Delete,
+}
+
+impl HttpMethod {
+    /// The word as it stands in a request.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
 }
 
 /// What carries a tool out.
@@ -146,8 +221,8 @@ pub enum HttpMethod {
 pub enum ToolRun {
     /// Code of this program, by the tool's name.
     Builtin,
-    /// An HTTP read.
-    Http(HttpRun),
+    /// A request over HTTP.
+    Http(Box<HttpRun>),
 }
 
 /// What a tool is.

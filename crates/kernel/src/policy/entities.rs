@@ -138,9 +138,8 @@ fn path_parts(target: &Target) -> impl Iterator<Item = &str> {
 fn target(target: &Target, resource: &EntityUid, known: &mut Known) -> Result<(), String> {
     let source = uid("Source", target.source.as_str())?;
     let mut parents = HashSet::from([source]);
-    if let Some(environment) = &target.environment {
-        parents.insert(uid("Environment", environment.as_str())?);
-    }
+    let environment = target.environment.as_ref().map(|it| uid("Environment", it.as_str())).transpose()?;
+    parents.extend(environment.clone());
     if let Some(service) = &target.service {
         parents.insert(uid("Service", service.as_str())?);
     }
@@ -154,6 +153,9 @@ fn target(target: &Target, resource: &EntityUid, known: &mut Known) -> Result<()
     }
     parents.remove(resource);
     let mut attributes = Attributes::from([("name".to_owned(), RestrictedExpression::new_string(target.name.clone()))]);
+    if let Some(environment) = environment {
+        attributes.insert("environment".to_owned(), RestrictedExpression::new_entity_uid(environment));
+    }
     if let Some(owner) = &target.owner {
         attributes.insert("owner".to_owned(), RestrictedExpression::new_entity_uid(uid("Person", owner.as_str())?));
     }

@@ -128,6 +128,7 @@ fn entity_types(roles: &BTreeSet<RoleName>) -> Map<String, Value> {
         let looked_at = json!({
             "name": { "type": "String" },
             "owner": { "type": "Entity", "name": "Person", "required": false },
+            "environment": { "type": "Entity", "name": "Environment", "required": false },
         });
         let parents = json!(["Path", "Source", "Service", "Environment"]);
         put(resource_type(kind), json!({ "memberOfTypes": parents, "shape": record(&looked_at) }));

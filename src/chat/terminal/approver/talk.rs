@@ -91,7 +91,8 @@ impl<W: Write + Send> Talk<'_, W> {
     }
 
     async fn answered(&mut self, known: &mut Known, line: &str) -> Option<Talked> {
-        let outcome = match parse(line) {
+        match parse(line) {
+            Answer::Nothing => None,
             Answer::Approve => return self.approve(known).await,
             Answer::Deny(reason) => return self.deny(known, reason).await,
             Answer::BreakGlass(reason) => return self.break_glass(known, reason).await,
@@ -113,8 +114,7 @@ impl<W: Write + Send> Talk<'_, W> {
                 self.say(Some(Role::Careful), "That is none of the answers. Nothing was handed in.");
                 self.stop_if_script(&known.card)
             }
-        };
-        outcome
+        }
     }
 
     /// A script that said what doesn't count can't do better.
@@ -274,16 +274,12 @@ impl<W: Write + Send> Talk<'_, W> {
                     }
                 }
             };
-            return match line {
-                Some(line) => {
-                    self.echo(&line);
-                    Heard::Line(line)
-                }
-                None => {
-                    self.held.show("\n");
-                    Heard::Silence
-                }
+            let Some(line) = line else {
+                self.held.show("\n");
+                return Heard::Silence;
             };
+            self.echo(&line);
+            return Heard::Line(line);
         }
     }
 
@@ -292,19 +288,12 @@ impl<W: Write + Send> Talk<'_, W> {
     }
 
     fn show_evidence(&mut self, card: &Card, id: Option<EvidenceId>) {
-        match id {
-            Some(id) => self.held.show(&evidence(card, id, self.held.paint(), self.held.columns())),
-            None => {
-                let cited: Vec<String> = card.case.evidence.iter().map(ToString::to_string).collect();
-                self.say(
-                    None,
-                    &format!(
-                        "Which? It cites {}.",
-                        if cited.is_empty() { "none".to_owned() } else { cited.join(", ") }
-                    ),
-                );
-            }
+        if let Some(id) = id {
+            return self.held.show(&evidence(card, id, self.held.paint(), self.held.columns()));
         }
+        let cited: Vec<String> = card.case.evidence.iter().map(ToString::to_string).collect();
+        let cited = if cited.is_empty() { "none".to_owned() } else { cited.join(", ") };
+        self.say(None, &format!("Which? It cites {cited}."));
     }
 
     /// Shows the whole page by page. Only who comes to the last page has opened it.
@@ -380,7 +369,9 @@ impl<W: Write + Send> Talk<'_, W> {
 
     fn list(&mut self, items: &[&str]) {
         let mut sheet = Sheet::new(self.held.paint(), self.held.columns());
-        items.iter().for_each(|item| sheet.item(item));
+        for item in items {
+            sheet.item(item);
+        }
         self.held.show(&sheet.into_text());
     }
 }

@@ -11,7 +11,7 @@ use warrant_kernel::domain::plan::{ApprovalId, Case, DiffLine, Ground};
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
 
-pub fn at(time: &str) -> Timestamp {
+pub(in crate::chat::terminal) fn at(time: &str) -> Timestamp {
     format!("2026-01-31T{time}Z").parse().unwrap()
 }
 
@@ -20,7 +20,7 @@ fn argument(name: &str, value: &[&str], ground: Ground) -> Argument {
 }
 
 /// A change of one line, at the medium tier.
-pub fn edit() -> Card {
+pub(in crate::chat::terminal) fn edit() -> Card {
     let facts = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
@@ -101,7 +101,7 @@ pub fn edit() -> Card {
 }
 
 /// A restart, at the high tier.
-pub fn restart() -> Card {
+pub(in crate::chat::terminal) fn restart() -> Card {
     let mut card = edit();
     card.tool = "restart_service".parse().unwrap();
     card.effect = "restarts the service checkout (unit checkout.service)".to_owned();

@@ -44,11 +44,15 @@ pub(super) fn findings(scene: &Scene<'_>, course: &Course<'_>) -> Vec<Finding> {
         Some(context(claim, (*evidence)?))
     });
     let counted = wanted(scene, course).and_then(|wanted| scene.result_of(&wanted)).and_then(|seen| {
-        let (data, service) = (&seen.result.data, scene.run.service.as_ref()?);
-        let (now, before) = (count(data, "errors", "now"), count(data, "errors", "before"));
+        let service = scene.run.service.as_ref()?;
+        let now = count(&seen.result.data, "errors", "now");
+        let (first, then) = scene.logs(service)?;
+        let then = count(then, "errors", "now");
         let claim =
-            format!("Since the write {service} logs {now} errors, {before} in the window of the same length before.");
-        Some(context(claim, seen.result.evidence?))
+            format!("Since the write {service} logs {now} errors; in the window looked at first it was {then}.");
+        let mut finding = context(claim, first);
+        finding.evidence.extend(seen.result.evidence);
+        Some(finding)
     });
     looked.chain(counted).collect()
 }

@@ -1,12 +1,16 @@
-//! `[run.http]`: a read over HTTP that an operator adds without Rust.
+//! `[run.http]`: a read or a write over HTTP that an operator adds without Rust.
 //!
-//! The source comes from the config; path and query are fixed text with placeholders. A placeholder in the path fills
+//! A write says what is looked at before it (`preview`) and how one can tell afterwards that it took effect (`probe`), or it
+//! does not load. The source comes from the config; path and query are fixed text with placeholders. A placeholder in the path fills
 //! one whole segment and has a type whose values can be neither empty nor `..`, so a call can't leave the path.
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use crate::domain::decision::Risk;
 use crate::domain::name::SourceName;
-use crate::domain::tool::{ArgSpec, ArgType, HttpRun};
+use crate::domain::tool::{ArgSpec, ArgType, HttpExpect, HttpMethod, HttpProbe, HttpRun};
 
 use super::document::{Document, Faults, Placed, Places};
 use super::{LoadContext, did_you_mean, nearest};
@@ -27,6 +31,46 @@ pub(super) fn read(
     Some(http)
 }
 
+/// Whether a request has what its risk needs, and nothing of the other.
+pub(super) fn fits_risk(http: &HttpRun, risk: Risk, at: usize, faults: &mut Faults<'_>) {
+    if risk == Risk::Read {
+        if matches!(http.method, HttpMethod::Put | HttpMethod::Delete) {
+            faults.at(at, format!("{} changes something: a read is GET, or POST with a form", http.method.as_str()));
+        }
+        if !http.body.is_empty() || http.preview.is_some() || http.probe.is_some() {
+            faults.at(at, "`body`, `preview` and `probe` belong to a write");
+        }
+        return;
+    }
+    if http.method == HttpMethod::Get {
+        faults.at(at, "a write names its `method`: POST, PUT or DELETE");
+    }
+    if !http.pointer.is_empty() {
+        faults.at(at, "`pointer` belongs to a read");
+    }
+    match &http.preview {
+        None => faults.at(at, "a write needs a `[run.http.preview]`: a GET, and in `bound` what the plan is bound to"),
+        Some(look) if look.bound.is_empty() => {
+            faults.at(at, "`preview.bound` is empty: a plan would be bound to nothing")
+        }
+        Some(_) => {}
+    }
+    match &http.probe {
+        None => faults.at(at, "a write needs a `[run.http.probe]`: a GET that tells afterwards whether it took effect"),
+        Some(probe) => expectation(probe, at, faults),
+    }
+}
+
+fn expectation(probe: &HttpProbe, at: usize, faults: &mut Faults<'_>) {
+    match (probe.is, &probe.value) {
+        (HttpExpect::Eq | HttpExpect::Contains, Some(_)) | (HttpExpect::Present | HttpExpect::Absent, None) => {}
+        (HttpExpect::Eq | HttpExpect::Contains, None) => faults.at(at, "`probe`: `eq` and `contains` need a `value`"),
+        (HttpExpect::Present | HttpExpect::Absent, Some(_)) => {
+            faults.at(at, "`probe`: `present` and `absent` take no `value`");
+        }
+    }
+}
+
 struct Template<'t, 'f> {
     args: &'t BTreeMap<String, Placed<ArgSpec>>,
     faults: &'t mut Faults<'f>,
@@ -39,15 +83,60 @@ impl Template<'_, '_> {
             let message = format!("there is no `[http.{}]` in the config{}", http.source, did_you_mean(&near));
             self.faults.at(places.at("source"), message);
         }
-        self.path(&http.path, places.at("path"));
-        for (parameter, value) in &http.query {
-            if let Err(message) = self.placeholders(value) {
-                self.faults.at(places.at("query"), format!("query parameter `{parameter}`: {message}"));
+        self.request(&http.path, &http.query, (places.at("path"), places.at("query")));
+        self.pointer("pointer", &http.pointer, places.at("pointer"));
+        for (field, value) in &http.body {
+            self.value(&format!("`body.{field}`"), value, places.at("body"));
+        }
+        if let Some(look) = &http.preview {
+            let at = places.at("preview");
+            self.request(&look.path, &look.query, (at, at));
+            for (name, pointer) in look.bound.iter().chain(&look.shown) {
+                self.pointer(name, pointer, at);
             }
         }
-        if !http.pointer.is_empty() && !http.pointer.starts_with('/') {
-            let message = format!("`pointer` is `{}`; a JSON pointer begins with `/`", http.pointer);
-            self.faults.at(places.at("pointer"), message);
+        if let Some(probe) = &http.probe {
+            let at = places.at("probe");
+            self.request(&probe.path, &probe.query, (at, at));
+            self.pointer("at", &probe.at, at);
+            if let Some(value) = &probe.value {
+                self.value("`probe.value`", value, at);
+            }
+        }
+    }
+
+    fn request(&mut self, path: &str, query: &BTreeMap<String, String>, (path_at, query_at): (usize, usize)) {
+        self.path(path, path_at);
+        for (parameter, value) in query {
+            if let Err(message) = self.placeholders(value) {
+                self.faults.at(query_at, format!("query parameter `{parameter}`: {message}"));
+            }
+        }
+    }
+
+    fn pointer(&mut self, name: &str, pointer: &str, at: usize) {
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            self.faults.at(at, format!("`{name}` is `{pointer}`; a JSON pointer begins with `/`"));
+        }
+    }
+
+    /// A text that holds a placeholder is that placeholder alone, so that nothing is built by joining texts.
+    fn value(&mut self, what: &str, value: &Value, at: usize) {
+        match value {
+            Value::String(text) if text.contains(['{', '}']) => {
+                let name = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                match name.filter(|name| !name.contains(['{', '}'])) {
+                    None => self.faults.at(at, format!("{what}: a placeholder fills the whole text")),
+                    Some(name) if !self.args.contains_key(name) => {
+                        let message = self.no_such(name);
+                        self.faults.at(at, format!("{what}: {message}"));
+                    }
+                    Some(_) => {}
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.value(what, item, at)),
+            Value::Object(fields) => fields.values().for_each(|field| self.value(what, field, at)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 

@@ -2,6 +2,10 @@
 
 mod tightening;
 
+mod over_http;
+
+mod writes;
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -296,7 +300,7 @@ fn an_http_read_stays_within_its_source_and_path() {
         with("pointer = \"/items\"", "method = \"DELETE\""),
         with("type = \"service\"", "type = \"text\""),
     ];
-    insta::assert_snapshot!(all.join("\n"), @r"
+    insta::assert_snapshot!(all.join("\n"), @"
     h.toml:21: there is no `[http.deploy]` in the config; did you mean `deploys`?
     h.toml:22: `path`: `{servce}` names no argument; did you mean `service`?
     h.toml:22: `x-{service}`: a placeholder in `path` fills one whole segment
@@ -307,7 +311,7 @@ fn an_http_read_stays_within_its_source_and_path() {
     h.toml:23: query parameter `since`: `{sinc}` names no argument; did you mean `since`?
     h.toml:23: query parameter `since`: a `{` without its `}`
     h.toml:24: `pointer` is `items`; a JSON pointer begins with `/`
-    h.toml:24: `http`: unknown variant `DELETE`, expected `GET` or `POST`
+    h.toml:20: DELETE changes something: a read is GET, or POST with a form
     h.toml:9: `target.arg` names `service`, which is not of type `service`
     h.toml:22: `path`: `{service}` has a type that can't stand in `path`; use `label`, `enum`, `int` or `service`, or `query`
     ");

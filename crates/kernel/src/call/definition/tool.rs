@@ -104,7 +104,11 @@ pub(super) fn read(
         examples: examples.iter().map(|example| example.value.clone()).collect(),
     };
     if tool.risk == Risk::Write {
-        check_write(&tool, line, run_at, faults);
+        check_write(&tool, line, faults);
+    }
+    match &tool.run {
+        ToolRun::Builtin => {}
+        ToolRun::Http(http) => http::fits_risk(http, tool.risk, run_at, faults),
     }
     if !faults.none() {
         return None;
@@ -120,7 +124,7 @@ const EXPLORE: &str = "explore";
 
 /// A write is asked for one by one, never answered from a cache, and seen by no role that only looks. Its code says what it
 /// would do and can tell afterwards whether it did.
-fn check_write(tool: &ToolDefinition, line: usize, run_at: usize, faults: &mut Faults<'_>) {
+fn check_write(tool: &ToolDefinition, line: usize, faults: &mut Faults<'_>) {
     if tool.parallel_safe {
         faults.at_line(line, "a write is never `parallel_safe`: set it to false");
     }
@@ -138,10 +142,6 @@ fn check_write(tool: &ToolDefinition, line: usize, run_at: usize, faults: &mut F
         TargetKind::Runbooks | TargetKind::Evidence => {
             faults.at_line(line, format!("nothing is written to {}", tool.target.kind.as_str()));
         }
-    }
-    match tool.run {
-        ToolRun::Builtin => {}
-        ToolRun::Http(_) => faults.at(run_at, "a write needs target, preview and probe, and an HTTP read has none"),
     }
 }
 
@@ -336,7 +336,7 @@ fn run(
     for other in table.names() {
         faults.at(table.place(&other), not_supported(&other));
     }
-    http.map(ToolRun::Http)
+    http.map(|http| ToolRun::Http(Box::new(http)))
 }
 
 fn not_supported(run: &str) -> String {

@@ -3,7 +3,7 @@
 //! Path and query come from a template whose parts are checked when the definition is loaded; what a call
 //! puts into them is encoded, so an argument can't leave its segment or its parameter.
 
-mod template;
+pub(in crate::tools) mod template;
 
 #[cfg(test)]
 mod tests;
@@ -53,7 +53,7 @@ pub fn http_tool(
         let names = clients.http().keys().map(warrant_kernel::domain::name::SourceName::as_str);
         problem(format!("`run.http.source`: {}", unknown("`[http.NAME]` source", run.source.as_str(), names)))
     });
-    let template = Template::of(run, &definition.args);
+    let template = Template::of(&run.path, &run.query, &definition.args);
     let pointed = if run.pointer.is_empty() || run.pointer.starts_with('/') {
         Ok(())
     } else {
@@ -64,7 +64,7 @@ pub fn http_tool(
             servers: Servers { catalog, clients },
             client,
             template,
-            run: run.clone(),
+            run: run.as_ref().clone(),
             target: definition.target.clone(),
         })),
         (client, template, pointed) => {
@@ -113,6 +113,10 @@ impl ReadTool for HttpTool {
             match self.run.method {
                 HttpMethod::Get => self.client.get(&path, &query).await,
                 HttpMethod::Post => self.client.post(&path, &query).await,
+                HttpMethod::Put | HttpMethod::Delete => Err(unfit(Problem {
+                    pointer: String::new(),
+                    message: format!("{} is no read", self.run.method.as_str()),
+                })),
             }
         });
         let body: Value = answer.await?.good()?.json()?;

@@ -1,4 +1,4 @@
-//! The one HTTP client: reads from what the config names, and from nothing else.
+//! The one HTTP client: asks what the config names, and nothing else.
 //!
 //! An [`HttpClient`] is bound to one base URL and its credentials; a request adds path segments and query parameters
 //! through encoders. It follows no redirect, uses no proxy, connects to no link-local or metadata address and stops
@@ -13,6 +13,8 @@ pub mod answer;
 mod failure;
 
 mod wire;
+
+pub mod send;
 
 pub mod clients;
 
@@ -127,12 +129,16 @@ impl HttpClient {
     }
 
     async fn send(&self, request: RequestBuilder, cap: usize) -> Result<Answer, ReadError> {
-        let request = match &self.credentials {
+        let response =
+            self.authorized(request).send().await.map_err(|error| failure::of(&self.place, &self.base, &error))?;
+        Answer::receive(&self.place, &self.base, response, cap).await
+    }
+
+    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.credentials {
             Credentials::None => request,
             Credentials::Bearer(token) => request.bearer_auth(token),
             Credentials::Basic { user, password } => request.basic_auth(user, Some(password)),
-        };
-        let response = request.send().await.map_err(|error| failure::of(&self.place, &self.base, &error))?;
-        Answer::receive(&self.place, &self.base, response, cap).await
+        }
     }
 }

@@ -6,6 +6,7 @@
 use warrant_kernel::domain::name::{Environment, PersonId, ServiceName, SourceName};
 
 use crate::catalog::Catalog;
+use crate::catalog::service::Service;
 use crate::tools::workspace::path::{PathError, RelPath};
 
 /// The environment that the shipped policies close to all but its group.
@@ -51,14 +52,33 @@ impl Belongings {
     pub fn of(catalog: &Catalog) -> Result<Self, Vec<BelongsError>> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
         for (name, service) in catalog.services() {
-            for files in &service.files {
+            // Field by field, so that a further kind of files can't be forgotten: what belongs to nobody is no restricted
+            // file, and runs in no production.
+            let Service {
+                files,
+                temp_files,
+                validate: _,
+                restart: _,
+                environment,
+                owner,
+                description: _,
+                depends_on: _,
+                logs: _,
+                metrics: _,
+                metrics_url: _,
+                health: _,
+                changes: _,
+                deploys: _,
+                ca_file: _,
+            } = service;
+            for files in files.iter().chain(temp_files) {
                 match RelPath::parse(&files.path) {
                     Ok(path) => all.push(Belonging {
                         workspace: files.workspace.clone(),
                         path,
                         service: name.clone(),
-                        environment: service.environment.clone(),
-                        owner: service.owner.clone(),
+                        environment: environment.clone(),
+                        owner: owner.clone(),
                     }),
                     Err(source) => {
                         errors.push(BelongsError { service: name.clone(), path: files.path.clone(), source });

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::write::WriteError;
@@ -208,6 +208,21 @@ impl Root {
         }
         let dir_identity = directories.last().copied().unwrap_or_default();
         read(dir, dir_identity, name, path.clone())
+    }
+
+    /// Whether this process may replace the file, or files in the directory, at `path`; gives where that is.
+    ///
+    /// # Errors
+    /// What the system says against it.
+    pub fn may_replace(&self, path: &RelPath) -> io::Result<String> {
+        let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
+        // A file is replaced by a new one beside it, so what counts is the directory.
+        let (dir, _) = self.descend(path.as_str()).or_else(|error| match error {
+            Errno::NOTDIR => self.descend(parent),
+            other => Err(other),
+        })?;
+        rustix::fs::accessat(&dir, ".", Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+        Ok(real_path(&dir)?.display().to_string())
     }
 
     /// The directory at `parent`, and every directory on the way to it, the root first.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warrant_kernel::call::tool::{Arguments, Problem};
-use warrant_kernel::domain::tool::{ArgSpec, ArgType, HttpRun};
+use warrant_kernel::domain::tool::{ArgSpec, ArgType};
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,24 +15,28 @@ enum Part {
 
 /// A path and a query whose places are known to fit the tool's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template {
+pub(in crate::tools) struct Template {
     path: Vec<Vec<Part>>,
     query: Vec<(String, Vec<Part>)>,
 }
 
 /// A path and a query ready for the encoder.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Filled {
-    pub(super) path: Vec<String>,
-    pub(super) query: Vec<(String, String)>,
+pub(in crate::tools) struct Filled {
+    pub(in crate::tools) path: Vec<String>,
+    pub(in crate::tools) query: Vec<(String, String)>,
 }
 
 impl Template {
     /// Reads the path and query of a definition.
-    pub(super) fn of(run: &HttpRun, args: &BTreeMap<String, ArgSpec>) -> Result<Self, Vec<String>> {
+    pub(in crate::tools) fn of(
+        path_text: &str,
+        query_texts: &BTreeMap<String, String>,
+        args: &BTreeMap<String, ArgSpec>,
+    ) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
-        let Some(below) = run.path.strip_prefix('/') else {
-            return Err(vec![format!("`run.http.path`: `{}` must begin with `/`", run.path)]);
+        let Some(below) = path_text.strip_prefix('/') else {
+            return Err(vec![format!("`run.http.path`: `{path_text}` must begin with `/`")]);
         };
         let mut path = Vec::new();
         for segment in below.split('/') {
@@ -41,7 +45,7 @@ impl Template {
             path.push(parts);
         }
         let mut query = Vec::new();
-        for (name, text) in &run.query {
+        for (name, text) in query_texts {
             let parts = parts(text);
             problems.extend(query_problems(name, &parts, args));
             query.push((name.clone(), parts));
@@ -50,7 +54,7 @@ impl Template {
     }
 
     /// Puts a call's arguments in.
-    pub(super) fn fill(&self, args: &Arguments) -> Result<Filled, Vec<Problem>> {
+    pub(in crate::tools) fn fill(&self, args: &Arguments) -> Result<Filled, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut path = Vec::new();
         for parts in &self.path {

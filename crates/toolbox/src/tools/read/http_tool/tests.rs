@@ -41,7 +41,7 @@ fn definition(run: &str) -> ToolDefinition {
         cache: Duration::ZERO,
         target: TargetSpec { kind: TargetKind::Source, arg: None },
         side_effects: Vec::new(),
-        run: ToolRun::Http(run),
+        run: ToolRun::Http(Box::new(run)),
         examples: Vec::new(),
     }
 }

@@ -93,6 +93,11 @@ pub(super) fn status(place: &Place, url: &Url, status: u16, body: &str) -> ReadE
     }
 }
 
+/// Whether an error of this type is among the causes.
+pub(super) fn is<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
+    find::<E>(error, |_| true).is_some()
+}
+
 /// A failure of a source.
 pub(super) fn backend(reason: &'static str, message: String, retryable: bool) -> ReadError {
     ReadError::Backend { reason, message, retryable }

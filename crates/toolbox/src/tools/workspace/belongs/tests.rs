@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::catalog::service::Service;
 use crate::catalog::source::{DirSource, Sources};
 use crate::tools::workspace::root::FileError;
 use crate::tools::workspace::{OwnFiles, Workspaces};

@@ -229,6 +229,9 @@ async fn a_command_of_the_catalog_restarts_a_service() {
     assert!(matches!(&probed, Probed::CantTell { because } if because.contains("crash loop")), "{probed:?}");
     assert_ne!(old, new);
     drop(Command::new("kill").arg(new.pid.to_string()).status());
+    while procfs::process(new.pid).is_some() {
+        sleep(Duration::from_millis(10)).await;
+    }
 
     // A command that fails, and one that is not there.
     script(&restart_script, "#!/bin/sh\necho no >&2\nexit 1\n");
