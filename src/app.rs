@@ -53,6 +53,7 @@ use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
 use warrant_toolbox::tools::workspace::belongs::Belongings;
 use warrant_toolbox::tools::workspace::protected::OwnFiles;
+use warrant_toolbox::tools::write::Hands;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
@@ -85,8 +86,8 @@ pub struct App {
     pub bench: Bench,
     /// Masks with the secrets of config and environment; each investigation takes it with a key of its own.
     pub redactor: Redactor,
-    /// The clients of HTTP sources.
-    pub clients: Arc<HttpClients>,
+    /// What the write tools work with.
+    pub hands: Hands,
     /// The model, and those that stand in for it.
     pub model: Arc<dyn Model>,
     /// The texts of the policies in force.
@@ -141,19 +142,15 @@ impl App {
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
+        let hands =
+            Hands { catalog: Arc::clone(&catalog), workspaces, clients: Arc::clone(&clients), kept: kept(&config) };
         let definitions = definitions(&config, &mut problems);
         let policies = policy::load::texts(&config, &mut problems);
         let policy = definitions
             .as_ref()
             .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
         let registry = definitions.and_then(|definitions| {
-            let parts = Equipment {
-                catalog: &catalog,
-                clients: &clients,
-                workspaces: &workspaces,
-                library: &library,
-                kept: kept(&config),
-            };
+            let parts = Equipment { hands: &hands, library: &library };
             parts.registry(definitions, &mut problems)
         });
         let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
@@ -169,7 +166,7 @@ impl App {
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
                 let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
-                Ok(Self { config, bench, redactor, clients, model, policies, warnings })
+                Ok(Self { config, bench, redactor, hands, model, policies, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
         }

@@ -13,6 +13,7 @@ macro_rules! files {
 pub const TOOLS: &[File] = files!("tools":
     "active_alerts.toml",
     "compare_logs.toml",
+    "create_silence.toml",
     "describe_service.toml",
     "edit_config.toml",
     "edit_temp_config.toml",

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::name::{PersonId, SourceName};
 use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
+use warrant_toolbox::tools::write::check;
 
 use super::fault::Fault;
 use super::{App, SystemClock, environment, policy, runbooks, tools};
@@ -51,6 +52,9 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
     told(Tried::new("policies", all_well(policies, &checked.problems)));
     if app.config.writes == Writes::Allowed {
         told(Tried::new("approvers", approvers(app)));
+        for finding in check::check(&app.hands).await {
+            told(Tried::new(finding.what, finding.outcome));
+        }
     }
     let lint: Vec<String> = runbooks::lint(app).iter().map(ToString::to_string).collect();
     told(Tried::new("runbooks", all_well(format!("{} runbooks", app.bench.library.runbooks().len()), &lint)));

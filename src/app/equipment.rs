@@ -1,55 +1,54 @@
 //! What tools are made of, and the registry that joins them with their definitions.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use warrant_kernel::call::definition::{Definition, Definitions};
 use warrant_kernel::call::registry::{Code, Registry};
 use warrant_kernel::call::tool::ReadTool;
-use warrant_kernel::call::write::WriteTool;
+use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::name::ToolName;
 use warrant_kernel::domain::tool::ToolRun;
-use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::tools::process::Program;
+use warrant_toolbox::tools::read;
+use warrant_toolbox::tools::read::http_tool::http_tool;
 use warrant_toolbox::tools::sources::changes::Changes;
-use warrant_toolbox::tools::sources::http::clients::HttpClients;
-use warrant_toolbox::tools::workspace::Workspaces;
-use warrant_toolbox::tools::write::file::Files;
-use warrant_toolbox::tools::write::kept::Kept;
-use warrant_toolbox::tools::{read, write};
+use warrant_toolbox::tools::write::Hands;
+use warrant_toolbox::tools::write::http_write::http_write;
 
 /// What tools are made of.
 pub(super) struct Equipment<'a> {
-    pub(super) catalog: &'a Arc<Catalog>,
-    pub(super) clients: &'a Arc<HttpClients>,
-    pub(super) workspaces: &'a Arc<Workspaces>,
+    pub(super) hands: &'a Hands,
     pub(super) library: &'a Arc<Library>,
-    /// Where what edits replaced is kept.
-    pub(super) kept: PathBuf,
 }
 
 impl Equipment<'_> {
     pub(super) fn registry(&self, definitions: Definitions, problems: &mut Vec<String>) -> Option<Registry> {
         let mut code: BTreeMap<ToolName, Code> =
             self.reads().into_iter().map(|(name, tool)| (name, Code::Read(tool))).collect();
-        code.extend(self.writes().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
+        code.extend(self.hands.tools().into_iter().map(|(name, tool)| (name, Code::Write(tool))));
         for definition in definitions.iter().map(Definition::tool) {
-            if matches!(definition.run, ToolRun::Http(_)) {
-                match read::http_tool::http_tool(definition, Arc::clone(self.catalog), Arc::clone(self.clients)) {
-                    Ok(tool) => drop(code.insert(definition.name.clone(), Code::Read(tool))),
-                    Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
+            let ToolRun::Http(_) = &definition.run else { continue };
+            let (catalog, clients) = (Arc::clone(&self.hands.catalog), Arc::clone(&self.hands.clients));
+            let made = match definition.risk {
+                Risk::Read => http_tool(definition, catalog, clients).map(Code::Read),
+                Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => {
+                    http_write(definition, catalog, &clients).map(Code::Write)
                 }
+            };
+            match made {
+                Ok(made) => drop(code.insert(definition.name.clone(), made)),
+                Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),
             }
         }
         Registry::new(definitions, code).map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()
     }
 
     fn reads(&self) -> BTreeMap<ToolName, Arc<dyn ReadTool>> {
-        let catalog = || Arc::clone(self.catalog);
-        let clients = || Arc::clone(self.clients);
-        let workspaces = || Arc::clone(self.workspaces);
+        let catalog = || Arc::clone(&self.hands.catalog);
+        let clients = || Arc::clone(&self.hands.clients);
+        let workspaces = || Arc::clone(&self.hands.workspaces);
         let library = || Arc::clone(self.library);
         let changes = Changes::new(catalog(), workspaces(), Program::find("git"));
         let tools: [(&str, Arc<dyn ReadTool>); 16] = [
@@ -69,23 +68,6 @@ impl Equipment<'_> {
             ("search_files", read::search_files::search_files(workspaces())),
             ("search_logs", read::search_logs::tool(catalog())),
             ("search_runbooks", read::search_runbooks::search_runbooks(library())),
-        ];
-        tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
-    }
-
-    fn writes(&self) -> BTreeMap<ToolName, Arc<dyn WriteTool>> {
-        let kept = Kept::at(self.kept.clone());
-        let files = Arc::new(Files {
-            catalog: Arc::clone(self.catalog),
-            workspaces: Arc::clone(self.workspaces),
-            kept: kept.clone(),
-        });
-        let restart = write::restart_service::restart_service(Arc::clone(self.catalog), Arc::clone(self.clients), kept);
-        let tools: [(&str, Arc<dyn WriteTool>); 4] = [
-            ("restart_service", restart),
-            ("edit_config", write::edit_config::edit_config(Arc::clone(&files))),
-            ("edit_temp_config", write::edit_config::edit_temp_config(Arc::clone(&files))),
-            ("restore_config", write::restore_config::restore_config(files)),
         ];
         tools.into_iter().filter_map(|(name, tool)| Some((name.parse().ok()?, tool))).collect()
     }

@@ -2,6 +2,8 @@
 
 mod tightening;
 
+mod over_http;
+
 mod writes;
 
 use std::collections::BTreeSet;

@@ -56,6 +56,7 @@ impl Belongings {
             // file, and runs in no production.
             let Service {
                 files,
+                temp_files,
                 environment,
                 owner,
                 description: _,
@@ -64,11 +65,14 @@ impl Belongings {
                 metrics: _,
                 metrics_url: _,
                 health: _,
+                // What a validator is asked about lies in `files` or `temp_files`, or it is never asked.
+                validate: _,
+                restart: _,
                 changes: _,
                 deploys: _,
                 ca_file: _,
             } = service;
-            for files in files {
+            for files in files.iter().chain(temp_files) {
                 match RelPath::parse(&files.path) {
                     Ok(path) => all.push(Belonging {
                         workspace: files.workspace.clone(),

@@ -42,9 +42,6 @@ const PREFIXES: [&str; 5] = [".env.", "id_rsa", "id_ed25519", "id_ecdsa", "id_ds
 
 const ENDINGS: [&str; 8] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"];
 
-/// What SQLite, an atomic replacement and the ledger put beside a file.
-const COMPANIONS: [&str; 9] = ["", "-wal", "-shm", "-journal", ".tmp", ".lock", ".ballast", ".key", ".next"];
-
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !is_invisible(*c)).collect::<String>().to_uppercase().to_lowercase()
 }
@@ -109,7 +106,8 @@ fn companion(own: &Path, path: &Path) -> bool {
 fn companion_name(own: &Path, name: &OsStr) -> bool {
     let Some(own) = own.file_name() else { return false };
     let (own, name) = (own.to_string_lossy(), name.to_string_lossy());
-    COMPANIONS.iter().any(|ending| name.strip_suffix(ending) == Some(&*own))
+    // What is put beside a file bears its name and more: `-wal`, `.lock`, `.tmp`.
+    name.strip_prefix(&*own).is_some_and(|more| more.is_empty() || more.starts_with(['-', '.']))
 }
 
 /// The path without links, as far as it exists.

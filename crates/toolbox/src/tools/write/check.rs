@@ -8,10 +8,11 @@ use crate::catalog::restart::{Restart, Scope};
 use crate::catalog::service::{Service, WorkspaceFiles};
 use crate::tools::process::Program;
 use crate::tools::sources::alertmanager::Alertmanager;
+use crate::tools::workspace::held::Keep;
 use crate::tools::workspace::path::RelPath;
 use crate::tools::write::Hands;
 use crate::tools::write::kept::Kept;
-use crate::tools::write::names::user_name;
+use crate::tools::write::names::{group_name, user_name};
 use crate::tools::write::restart::Manager;
 
 /// One thing that was looked at.
@@ -74,7 +75,31 @@ fn writable(hands: &Hands, entry: &WorkspaceFiles) -> Result<String, String> {
              `ReadWritePaths` of its unit; without it the file can be read and not edited"
         )
     })?;
-    Ok(format!("may be replaced in {directory}"))
+    // Only a file has an owner to keep; of a directory that is listed each edit finds out.
+    match root.hold(&path).map(|held| held.keep().clone()) {
+        Ok(keep) if !keeps_owner(&keep) => Err(format!(
+            "belongs to {} and {}, which user {user} can't give to a new file: run as them, or with \
+             `AmbientCapabilities=CAP_CHOWN`",
+            user_name(keep.uid),
+            group_name(keep.gid)
+        )),
+        Ok(_) | Err(_) => Ok(format!("may be replaced in {directory}")),
+    }
+}
+
+/// Whether this process can give a file it makes this owner and this group.
+fn keeps_owner(keep: &Keep) -> bool {
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    let ours = keep.uid == user && (keep.gid == group || groups.iter().any(|group| group.as_raw() == keep.gid));
+    ours || may_chown()
+}
+
+/// CAP_CHOWN is the lowest bit of the capabilities in force.
+fn may_chown() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|bits| bits & 1 == 1)
 }
 
 fn program(name: &str) -> Result<String, String> {

@@ -20,13 +20,14 @@ async fn found(services: &str) -> String {
         catalog,
         kept: outer.path().join("kept"),
     };
+    let user = user_name(rustix::process::geteuid().as_raw());
     let mut told: Vec<String> = Vec::new();
     for Finding { what, outcome } in check(&hands).await {
         let (mark, says) = match outcome {
             Ok(says) => ("ok", says),
             Err(why) => ("FAIL", why),
         };
-        told.push(format!("{mark} {what}: {says}").replace(&at, "AT"));
+        told.push(format!("{mark} {what}: {says}").replace(&at, "AT").replace(&user, "USER"));
     }
     assert_eq!(hands.tools().len(), 5);
     told.join("\n")
@@ -43,5 +44,13 @@ restart = { manager = "command", argv = ["/bin/true"], pid_file = "AT/pid" }
 [services.other]
 restart = { manager = "runit", dir = "AT/nosuch" }
 "#;
-    insta::assert_snapshot!(found(services).await, @"");
+    insta::assert_snapshot!(found(services).await, @r#"
+    ok writes: undo directory: AT/kept
+    FAIL services.other: restart: reading `AT/nosuch/run` failed: No such file or directory (os error 2)
+    ok services.shop: files ws:conf: may be replaced in AT/ws/conf
+    ok services.shop: files ws:conf/app.toml: may be replaced in AT/ws/conf
+    FAIL services.shop: temp_files ws:nosuch/over.toml: user USER can't replace files there (No such file or directory (os error 2)): give it the directory (group, ACL) and name it in `ReadWritePaths` of its unit; without it the file can be read and not edited
+    FAIL services.shop: validate: there is no program `no-such-validator`: install it, or name it by its absolute path
+    ok services.shop: restart: "/bin/true" through command: runs; it has no `health` URL, so only its process shows that it came back
+    "#);
 }
