@@ -19,11 +19,8 @@ use super::shop::{Injected, Shop, ShopOptions};
 use crate::agent::trace::Watcher;
 use crate::app::ask::{AtHand, Ended, Question, ask_with};
 use crate::app::print::Screen;
-use crate::app::writes::people::Present;
+use crate::app::writes::people::{Answers, Present};
 use crate::app::{App, audit, environment, fault};
-use crate::chat::terminal::keyboard::{Script, Stdin};
-use crate::chat::terminal::progress::Progress;
-use crate::chat::terminal::style::Paint;
 use crate::config::Config;
 use crate::model::config::RUNBOOK;
 
@@ -41,7 +38,7 @@ pub enum Deciding {
     /// Whoever is at this terminal, for both persons; without one, what needs them waits.
     AtTerminal(Option<Screen>),
     /// A script, for both persons; what is asked is shown where there is a screen.
-    Script(Script, Option<Screen>),
+    Script(Answers, Option<Screen>),
 }
 
 /// What is asked of a demo.
@@ -186,16 +183,9 @@ fn present(deciding: &Deciding) -> Result<Present, fault::Fault> {
     };
     let persons = || Ok::<_, fault::Fault>(vec![person(ASKS)?, person(REVIEWS)?]);
     Ok(match deciding {
-        Deciding::Nobody | Deciding::AtTerminal(None) => Present::nobody(),
-        Deciding::AtTerminal(Some(screen)) if Stdin::is_attended() => {
-            Present::asked(screen, Box::new(Stdin::new()), persons()?)
-        }
-        Deciding::AtTerminal(Some(screen)) => Present::absent(screen),
-        Deciding::Script(script, Some(screen)) => Present::asked(screen, Box::new(script.clone()), persons()?),
-        Deciding::Script(script, None) => {
-            let unseen = Arc::new(Progress::new(std::io::sink(), Paint::Plain, 80));
-            Present::asked(&unseen, Box::new(script.clone()), persons()?)
-        }
+        Deciding::Nobody => Present::nobody(),
+        Deciding::AtTerminal(screen) => Present::here(screen.as_ref(), persons()?),
+        Deciding::Script(answers, screen) => Present::scripted(answers, screen.as_ref(), persons()?),
     })
 }
 

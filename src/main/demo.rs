@@ -5,7 +5,7 @@ use std::path::Path;
 
 use warrant::app::fault::Fault;
 use warrant::app::print::{self, Form, Screen};
-use warrant::chat::terminal::keyboard::Script;
+use warrant::app::writes::people::Answers;
 use warrant::demo::run::{Deciding, Demo, Options, run};
 
 use crate::commands::{INTERRUPTED, code_of, on_interrupt};
@@ -70,11 +70,11 @@ fn deciding(flags: &DemoFlags, screen: Option<&Screen>) -> Result<Deciding, Faul
     if let Some(file) = &flags.answers {
         let text = std::fs::read_to_string(file)
             .map_err(|error| Fault::Usage(format!("can't read `{}`: {error}", file.display())))?;
-        return Ok(Deciding::Script(Script::of(&text), screen));
+        return Ok(Deciding::Script(Answers::of(&text), screen));
     }
     Ok(match flags.approve {
-        Some(ApproveFlag::All) => Deciding::Script(Script::Always("approve".to_owned()), screen),
-        Some(ApproveFlag::None) => Deciding::Script(Script::Always(NO.to_owned()), screen),
+        Some(ApproveFlag::All) => Deciding::Script(Answers::always("approve"), screen),
+        Some(ApproveFlag::None) => Deciding::Script(Answers::always(NO), screen),
         None if flags.json => Deciding::Nobody,
         None => Deciding::AtTerminal(screen),
     })

@@ -11,11 +11,30 @@ use crate::app::fault::Fault;
 use crate::app::print::Screen;
 use crate::app::{App, SystemClock};
 use crate::chat::terminal::approver::{Absent, Attended, TerminalApprover};
-use crate::chat::terminal::keyboard::{Keyboard, Stdin};
+use crate::chat::terminal::keyboard::{Keyboard, Script, Stdin};
 use crate::chat::terminal::progress::Progress;
+use crate::chat::terminal::style::Paint;
 
 /// Lines of a page where the terminal does not say how many it has.
 const USUAL_ROWS: usize = 24;
+
+/// Answers that were settled before, for scripts and tests.
+#[derive(Debug, Clone)]
+pub struct Answers(Script);
+
+impl Answers {
+    /// From the text of a file, one answer a line; `#` begins a remark.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(Script::of(text))
+    }
+
+    /// The same one always.
+    #[must_use]
+    pub fn always(line: &str) -> Self {
+        Self(Script::Always(line.to_owned()))
+    }
+}
 
 /// Who is present.
 #[derive(Clone)]
@@ -38,23 +57,35 @@ impl Present {
     /// # Errors
     /// [`Fault::Usage`] where the user can't be a person.
     pub async fn at_this_terminal(app: &App, screen: Option<&Screen>) -> Result<Self, Fault> {
-        let Some(screen) = screen else { return Ok(Self::nobody()) };
-        if !Stdin::is_attended() {
-            return Ok(Self::absent(screen));
-        }
         let present = Claimant { person: app.requester().await?.person, proof: Proof::Uid(users::current()) };
-        Ok(Self::asked(screen, Box::new(Stdin::new()), vec![present]))
+        Ok(Self::here(screen, vec![present]))
     }
 
-    /// Nobody; this screen says that a write waits.
+    /// These persons, at this terminal where there is one; without it, what needs them waits.
     #[must_use]
-    pub fn absent(screen: &Screen) -> Self {
+    pub fn here(screen: Option<&Screen>, persons: Vec<Claimant>) -> Self {
+        match screen {
+            None => Self::nobody(),
+            Some(screen) if Stdin::is_attended() => Self::asked(screen, Box::new(Stdin::new()), persons),
+            Some(screen) => Self::absent(screen),
+        }
+    }
+
+    /// These persons, in whose place a script answers; what they are asked is shown where there is a screen.
+    #[must_use]
+    pub fn scripted(answers: &Answers, screen: Option<&Screen>, persons: Vec<Claimant>) -> Self {
+        let keyboard = Box::new(answers.0.clone());
+        match screen {
+            Some(screen) => Self::asked(screen, keyboard, persons),
+            None => Self::asked(&Arc::new(Progress::new(std::io::sink(), Paint::Plain, 80)), keyboard, persons),
+        }
+    }
+
+    fn absent(screen: &Screen) -> Self {
         Self { approver: Arc::new(Absent::new(Arc::clone(screen))), attended: Attended::default() }
     }
 
-    /// These persons, asked on this screen.
-    #[must_use]
-    pub fn asked<W: Write + Send + 'static>(
+    fn asked<W: Write + Send + 'static>(
         screen: &Arc<Progress<W>>,
         keyboard: Box<dyn Keyboard>,
         persons: Vec<Claimant>,

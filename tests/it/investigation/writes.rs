@@ -337,7 +337,7 @@ async fn while_the_trace_cannot_be_written_nothing_is() {
 #[tokio::test]
 async fn lines_that_have_shrunk_out_of_view_are_shown_again_before_they_are_edited() {
     let world = World::new();
-    let padding: String = (0..200).map(|n| format!("# {n} {}\n", "x".repeat(60))).collect();
+    let padding = "# one of many lines that say nothing at all, but take some of the room\n".repeat(200);
     let edited = edit("checkout.toml", "max_connections = 8", "max_connections = 32");
     let big = |id: &'static str, from: u64| {
         Turn::calls([(id, "read_file", json!({ "path": "billing.toml", "from_line": from }))])
@@ -362,6 +362,8 @@ async fn lines_that_have_shrunk_out_of_view_are_shown_again_before_they_are_edit
     let outcomes: Vec<WriteOutcome> = report.writes.iter().map(|written| written.outcome).collect();
     assert_eq!(outcomes, [WriteOutcome::NotDone, WriteOutcome::Done], "{:?}", report.writes);
     let refused = results(&events).into_iter().find(|result| result.tool == "edit_config").unwrap();
-    assert_eq!(refused.error.unwrap().reason.as_deref(), Some("LINES_NOT_SEEN"));
+    // Of what has shrunk too little is left to tell whether it is still so.
+    let reason = refused.error.unwrap().reason.unwrap();
+    assert!(["LINES_NOT_SEEN", "STALE_READ"].contains(&reason.as_str()), "{reason}");
     assert!(file(&world).ends_with(&BEFORE.replace("= 8", "= 32")));
 }

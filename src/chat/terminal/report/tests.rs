@@ -97,5 +97,22 @@ fn writes_are_told_with_who_decided_how_it_ended_and_how_to_prove_or_undo_it() {
     let report = Report { writes: vec![done, bad, denied, pending, refused], ..report("r") };
     let page = render(&report, Paint::Plain, 78);
     let (_, changes) = page.split_once("Changes\n").unwrap();
-    insta::assert_snapshot!(changes, @"");
+    insta::assert_snapshot!(changes, @r#"
+    done      overwrites etc:a.toml: 1 line removed, 1 line added (E9)
+              A1, medium: approved by ann
+              verified: the file holds the change
+              to undo it: restore_config {"path":"etc:a.toml"} (puts it back)
+              ledger: record 7, checkpoint 10 records, root ab12
+    done      overwrites run:a.toml
+              A2, low: approved by low-for-temporary-config
+              NOT as it should be: the file holds the change
+    denied    restarts `orders`
+              A3, high: denied by ben
+              reason: ben denied A3: no restart during checkout peak
+    pending   silences A for 1h
+              A4, medium: waits for people; `warrant approvals show A4` shows it
+              whole
+    not done  edit_config {"path":"etc:b.toml"}
+              reason: `etc:b.toml` was not read in this investigation
+    "#);
 }
