@@ -34,7 +34,7 @@ pub mod approvals;
 pub mod print;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -142,12 +142,8 @@ impl App {
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
-        let hands = Hands {
-            catalog: Arc::clone(&catalog),
-            workspaces,
-            clients: Arc::clone(&clients),
-            kept: kept(&config.store),
-        };
+        let hands =
+            Hands { catalog: Arc::clone(&catalog), workspaces, clients: Arc::clone(&clients), kept: kept(&config) };
         let definitions = definitions(&config, &mut problems);
         let policies = policy::load::texts(&config, &mut problems);
         let policy = definitions
@@ -225,18 +221,11 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
     ROLES.iter().filter_map(|name| name.parse().ok()).chain(config.roles.keys().cloned()).collect()
 }
 
-/// Where what edits replace is kept: beside the store.
-fn kept(store: &Path) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
-    name.push(".kept");
-    PathBuf::from(name)
-}
-
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
     let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
-    let (kept, key) = (kept(&config.store), config.ledger.key(&config.store));
+    let (kept, key) = (kept(config), config.ledger.key(&config.store));
     let own = [&config.path, &config.store, &kept, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);
     let own: Vec<PathBuf> = own.cloned().collect();
     let belongings = Belongings::of(&config.catalog).unwrap_or_else(|errors| {
@@ -247,6 +236,13 @@ fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<St
     let (opened, errors) = Workspaces::open_for(sources, OwnFiles::new(own), belongings);
     warnings.extend(errors.iter().map(ToString::to_string));
     Arc::new(opened)
+}
+
+/// Where what edits replaced is kept: a directory beside the store.
+fn kept(config: &Config) -> PathBuf {
+    let mut beside = config.store.as_os_str().to_owned();
+    beside.push(".kept");
+    PathBuf::from(beside)
 }
 
 fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {

@@ -12,6 +12,7 @@ use warrant_kernel::domain::tool::ToolRun;
 use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::tools::process::Program;
 use warrant_toolbox::tools::read;
+use warrant_toolbox::tools::read::http_tool::http_tool;
 use warrant_toolbox::tools::sources::changes::Changes;
 use warrant_toolbox::tools::write::Hands;
 use warrant_toolbox::tools::write::http_write::http_write;
@@ -31,7 +32,7 @@ impl Equipment<'_> {
             let ToolRun::Http(_) = &definition.run else { continue };
             let (catalog, clients) = (Arc::clone(&self.hands.catalog), Arc::clone(&self.hands.clients));
             let made = match definition.risk {
-                Risk::Read => read::http_tool::http_tool(definition, catalog, clients).map(Code::Read),
+                Risk::Read => http_tool(definition, catalog, clients).map(Code::Read),
                 Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => {
                     http_write(definition, catalog, &clients).map(Code::Write)
                 }

@@ -146,25 +146,25 @@ fn field_lines(field: &str, value: &Value) -> Vec<String> {
 
 fn lines_of(indent: usize, label: &str, value: &Value) -> Vec<String> {
     let line = |text: &str| format!("{:indent$}{label}{text}", "");
-    let beneath = |inner: Vec<Vec<String>>| {
-        let inner: Vec<String> = inner.into_iter().flatten().collect();
-        if inner.is_empty() { inner } else { std::iter::once(line("").trim_end().to_owned()).chain(inner).collect() }
-    };
-    match value {
+    // What has no name stands where its name would.
+    let deeper = if label.is_empty() { indent } else { indent + 2 };
+    let inner: Vec<String> = match value {
         Value::Null => Vec::new(),
-        Value::String(text) if text.is_empty() => Vec::new(),
         Value::String(text) if text.contains('\n') => {
-            beneath(vec![text.lines().map(|text| format!("{:1$}{text}", "", indent + 2)).collect()])
+            text.lines().map(|text| format!("{:deeper$}{text}", "")).collect()
         }
-        Value::String(text) => vec![line(text)],
-        Value::Bool(_) | Value::Number(_) => vec![line(&value.to_string())],
-        Value::Array(all) => beneath(all.iter().map(|one| lines_of(indent + 2, "", one)).collect()),
+        Value::String(text) if text.is_empty() => Vec::new(),
+        Value::String(text) => return vec![line(text)],
+        Value::Bool(_) | Value::Number(_) => return vec![line(&value.to_string())],
+        Value::Array(all) => all.iter().flat_map(|one| lines_of(deeper, "", one)).collect(),
         Value::Object(map) => {
-            let deeper = if label.is_empty() { indent } else { indent + 2 };
-            let inner = map.iter().map(|(key, value)| lines_of(deeper, &format!("{key}: "), value));
-            if label.is_empty() { inner.flatten().collect() } else { beneath(inner.collect()) }
+            map.iter().flat_map(|(key, value)| lines_of(deeper, &format!("{key}: "), value)).collect()
         }
+    };
+    if inner.is_empty() || label.is_empty() {
+        return inner;
     }
+    std::iter::once(line("").trim_end().to_owned()).chain(inner).collect()
 }
 
 #[cfg(test)]
@@ -191,8 +191,8 @@ mod tests {
               10:03 pool exhausted
             evidence: E7
             rows:
-                two
-                lines
+              two
+              lines
             cut: true
           diff:
             -size = 5

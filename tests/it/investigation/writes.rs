@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use warrant::agent::trace::Unwatched;
+use warrant::agent::state::State;
+use warrant::agent::trace::{Unwatched, Watcher};
 use warrant::app::App;
 use warrant::app::ask::{AtHand, Question, ask_with};
 use warrant::app::writes::people::Present;
@@ -17,7 +18,7 @@ use warrant_kernel::call::gate::vote::{Claim, Claimant, Proof, Whole};
 use warrant_kernel::db::Database;
 use warrant_kernel::db::storage::Log;
 use warrant_kernel::domain::decision::Tier;
-use warrant_kernel::domain::event::Event;
+use warrant_kernel::domain::event::{Answered, Body, Event};
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::report::{Report, WriteOutcome};
 use warrant_kernel::domain::result::{ErrorCode, Status};
@@ -233,6 +234,9 @@ async fn without_leave_to_write_no_write_tool_is_offered_and_none_is_carried_out
     assert!(offered.contains("read_file") && !offered.contains("edit_config"), "{offered}");
     assert!(!server.requests()[0].body.to_string().contains("How to change something"));
     assert!(!world.path("store/warrant.db.key").exists(), "a run that only reads opens no ledger");
+    let listed = warrant::app::tools::list(&app);
+    let why = |name: &str| listed.iter().find(|row| row["name"] == name).unwrap()["not_offered"].clone();
+    assert!(why("edit_config").as_str().unwrap().contains("--allow-writes") && why("read_file").is_null());
 }
 
 #[tokio::test]
@@ -270,4 +274,94 @@ async fn fs_15_an_edit_of_what_was_read_in_the_same_turn_is_refused() {
     assert_eq!((people.asked(), report.writes[0].outcome), (0, WriteOutcome::NotDone));
     let refused = results(&events).into_iter().find(|result| result.tool == "edit_config").unwrap();
     assert_eq!(refused.error.unwrap().reason.as_deref(), Some("NOT_READ"));
+}
+
+/// Approves what waits from another process, as soon as the investigation has been told that it waits.
+struct FromElsewhere {
+    config: std::path::PathBuf,
+    people: Arc<People>,
+}
+
+impl Watcher for FromElsewhere {
+    fn event(&self, event: &Event, _: &State) {
+        if !matches!(event.body, Body::Answered(Answered::Write { .. })) {
+            return;
+        }
+        let digest = self.people.cards.lock().unwrap()[0].digest_prefix.clone();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_warrant"));
+        let config = self.config.as_os_str().to_owned();
+        command.arg("--config").arg(config).args(["approvals", "approve", "A1", "--digest", &digest]);
+        let approved = command.env("KEY", super::KEY).output().unwrap();
+        assert!(approved.status.success(), "{}", String::from_utf8_lossy(&approved.stderr));
+    }
+
+    fn delta(&self, _: &str) {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_decided_later_reaches_the_model_as_a_note() {
+    let world = World::new();
+    let edited = edit("checkout.toml", "max_connections = 8", "max_connections = 32");
+    let turns = vec![read("checkout.toml"), Turn::calls([("w1", "edit_config", edited)]), report(&world)];
+    let server = serve(turns).await;
+    let text = config(&world, &server);
+    let (app, path) = (world.app(&text), world.write_config(&text));
+    let people = People::who(Say::Nothing);
+    let watcher = Arc::new(FromElsewhere { config: path, people: Arc::clone(&people) });
+    let at_hand = AtHand { watcher, ..people.at_hand() };
+    let (id, ended) = ask_with(&app, question(&world), at_hand, CancellationToken::new()).await.unwrap();
+    let report = reported(ended);
+    assert_eq!((report.writes[0].outcome, file(&world)), (WriteOutcome::Done, BEFORE.replace("= 8", "= 32")));
+    assert_eq!(report.writes[0].decided_by, ["ann"]);
+    let last = told(&server.requests()[2].body).join("\n");
+    assert!(last.contains("What waited was approved and done: overwrites etc:checkout.toml"), "{last}");
+    assert_eq!(warrant::app::investigations::replay(&app, id.as_str()).await.unwrap().1, []);
+}
+
+#[tokio::test]
+async fn while_the_trace_cannot_be_written_nothing_is() {
+    let world = World::new();
+    let edited = edit("checkout.toml", "max_connections = 8", "max_connections = 32");
+    let turns = vec![read("checkout.toml"), Turn::calls([("w1", "edit_config", edited)]), report(&world)];
+    let server = serve(turns).await;
+    let store = format!("path = \"{}\"", world.path("store/warrant.db").display());
+    let app = world.app(&config(&world, &server).replace(&store, "path = \"/dev/full\""));
+    let people = People::who(Say::Approve);
+    let run = ask_with(&app, question(&world), people.at_hand(), CancellationToken::new());
+    let report = reported(run.await.unwrap().1);
+    assert!(report.volatile);
+    assert_eq!((report.writes[0].outcome, people.asked(), file(&world).as_str()), (WriteOutcome::NotDone, 0, BEFORE));
+    assert!(report.writes[0].reason.as_ref().unwrap().contains("the trace can't be written"), "{:?}", report.writes);
+}
+
+#[tokio::test]
+async fn lines_that_have_shrunk_out_of_view_are_shown_again_before_they_are_edited() {
+    let world = World::new();
+    let padding: String = (0..200).map(|n| format!("# {n} {}\n", "x".repeat(60))).collect();
+    let edited = edit("checkout.toml", "max_connections = 8", "max_connections = 32");
+    let big = |id: &'static str, from: u64| {
+        Turn::calls([(id, "read_file", json!({ "path": "billing.toml", "from_line": from }))])
+    };
+    let turns = vec![
+        read("checkout.toml"),
+        big("b1", 1),
+        big("b2", 2),
+        Turn::calls([("w1", "edit_config", edited.clone())]),
+        Turn::calls([("f2", "read_file", json!({ "path": "checkout.toml", "from_line": 195 }))]),
+        Turn::calls([("w2", "edit_config", edited)]),
+        report(&world),
+    ];
+    let server = serve(turns).await;
+    let models = super::model("main", Shape::OpenAi, &server.base_url(Shape::OpenAi), "");
+    let text = world.config(&["main"], &models, "context_chars = 20000", &people());
+    std::fs::write(world.path("etc/billing.toml"), &padding).unwrap();
+    std::fs::write(world.path("etc/checkout.toml"), format!("{padding}{BEFORE}")).unwrap();
+    let app = world.app(&text);
+    let people = People::who(Say::Approve);
+    let (_, report, events) = run(&world, &app, &people).await;
+    let outcomes: Vec<WriteOutcome> = report.writes.iter().map(|written| written.outcome).collect();
+    assert_eq!(outcomes, [WriteOutcome::NotDone, WriteOutcome::Done], "{:?}", report.writes);
+    let refused = results(&events).into_iter().find(|result| result.tool == "edit_config").unwrap();
+    assert_eq!(refused.error.unwrap().reason.as_deref(), Some("LINES_NOT_SEEN"));
+    assert!(file(&world).ends_with(&BEFORE.replace("= 8", "= 32")));
 }

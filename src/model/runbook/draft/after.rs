@@ -61,12 +61,13 @@ pub(super) fn findings(scene: &Scene<'_>, course: &Course<'_>) -> Vec<Finding> {
 pub(super) fn told(course: &Course<'_>) -> String {
     let mut text = String::new();
     for (deed, fate) in &course.deeds {
-        text.push_str(&match fate {
-            Fate::Took(_) => format!(" Done: {}", sentence(&deed.text)),
-            Fate::Refused => format!(" Refused: {}", sentence(&deed.text)),
-            Fate::Pending => format!(" Waiting for approval: {}", sentence(&deed.text)),
-            Fate::Failed => format!(" Not done, as far as is known: {}", sentence(&deed.text)),
+        text.push_str(match fate {
+            Fate::Took(_) => " Done: ",
+            Fate::Refused => " Refused: ",
+            Fate::Pending => " Waiting for approval: ",
+            Fate::Failed => " Not done, as far as is known: ",
         });
+        text.push_str(&sentence(&deed.text));
     }
     text.push_str(match &course.looked {
         Some(looked) if looked.is_over() => " What had shown the trouble no longer does.",

@@ -57,8 +57,6 @@ impl Belongings {
             let Service {
                 files,
                 temp_files,
-                validate: _,
-                restart: _,
                 environment,
                 owner,
                 description: _,
@@ -67,6 +65,9 @@ impl Belongings {
                 metrics: _,
                 metrics_url: _,
                 health: _,
+                // What a validator is asked about lies in `files` or `temp_files`, or it is never asked.
+                validate: _,
+                restart: _,
                 changes: _,
                 deploys: _,
                 ca_file: _,

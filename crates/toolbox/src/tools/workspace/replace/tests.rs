@@ -137,7 +137,17 @@ fn fs_06_a_directory_that_is_swapped_for_a_link_is_never_written_through() {
 }
 
 #[test]
-fn fs_08_the_process_file_system_is_no_way_out() {
+fn fs_04_a_linked_parent_is_not_written_through() {
+    let yard = Yard::new(&[]);
+    symlink("../ws-secret", yard.ws("away")).unwrap();
+    assert_eq!(yard.replace("away/app.toml", "x").unwrap_err(), "LINK");
+    assert_eq!(yard.replace("away/new.toml", "x").unwrap_err(), "LINK");
+    assert_eq!(read(yard.outer.path().join("ws-secret/app.toml")), "outside");
+    assert!(!yard.outer.path().join("ws-secret/new.toml").exists());
+}
+
+#[test]
+fn fs_08_no_mount_and_no_magic_link_is_written_through() {
     let yard = Yard::new(&[]);
     let proc = Root::open("proc".parse().unwrap(), std::path::Path::new("/proc/self"), Arc::default()).unwrap();
     for path in ["root/etc/hostname", "fd/0", "cwd/Cargo.toml"] {
@@ -186,6 +196,19 @@ fn fs_11_fs_12_protected_files_are_neither_changed_nor_made() {
         assert!(!yard.ws(path).exists());
     }
     assert_eq!(yard.hold("conf/new.toml").unwrap_err(), "NOT_FOUND");
+}
+
+#[test]
+fn fs_12_a_protected_file_that_is_not_there_is_not_made() {
+    let yard = Yard::new(&["ws/warrant.toml", "ws/policies"]);
+    fs::create_dir_all(yard.ws("conf/.git/hooks")).unwrap();
+    for path in ["conf/.git/hooks/pre-commit", "conf/.env"] {
+        assert_eq!(yard.hold(path).unwrap_err(), "PROTECTED_FILE", "{path}");
+    }
+    for path in ["conf/.git/hooks/pre-commit", "conf/.env", "warrant.toml", "policies/all.cedar", "conf/any.toml"] {
+        assert!(yard.replace(path, "x").is_err(), "{path}");
+        assert!(!yard.ws(path).exists(), "{path}");
+    }
 }
 
 #[test]

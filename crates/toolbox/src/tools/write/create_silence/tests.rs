@@ -1,5 +1,6 @@
 //! A silence against a double of the Alertmanager; tests/real_writes.rs has a real one.
 
+use std::io::Write as _;
 use std::sync::Mutex;
 
 use axum::extract::State;
@@ -88,6 +89,39 @@ async fn a_silence_is_shown_made_found_again_and_verified() {
         "{:?}",
         again.notes
     );
+}
+
+/// Whatever the double is like: a real Alertmanager silences a real alert.
+#[tokio::test]
+async fn a_real_alertmanager_takes_the_silence() {
+    let test = "a_real_alertmanager_takes_the_silence";
+    let Ok(base) = std::env::var("WARRANT_TEST_ALERTMANAGER") else {
+        let why = "WARRANT_TEST_ALERTMANAGER is not set; tests/servers/start.sh starts the servers";
+        writeln!(std::io::stderr(), "\nSKIPPED {test}: {why}").unwrap();
+        return;
+    };
+    let alert = json!([{"labels": {"alertname": "SilencedByTest", "service": "shop"}, "annotations": {}}]);
+    let posted = reqwest::Client::new().post(format!("{base}/api/v2/alerts")).json(&alert).send().await.unwrap();
+    assert_eq!(posted.status(), 200);
+    let tool = tool(&base);
+    let args = json!({"service": "shop", "alert": "SilencedByTest", "duration": "1m", "matchers": "instance!~\"a|b\""});
+    let made = preview(&tool, &args, &[]).await.unwrap();
+    assert_eq!(made.shown["active_alerts_silenced"], "1", "{made:?}");
+    // The store's numbers begin anew with each run of this test, and the server may be kept.
+    let mut plan = plan(&tool, "create_silence", &args, made);
+    #[expect(clippy::disallowed_methods, reason = "a real server has the real time")]
+    let now = Timestamp::now();
+    plan.id = ApprovalId::nth(u64::try_from(now.as_millisecond()).unwrap());
+    let probe = async || looking(async |looking| tool.probe(&plan, looking).await).await;
+    assert!(matches!(probe().await, Probed::DidNot { .. }));
+    let effect = tool.apply(&plan, now).await.unwrap();
+    let verdict = looking(async |looking| tool.verify(&plan, &effect, looking).await).await;
+    assert_eq!(verdict.held, Held::Held, "{verdict:?}");
+    let probed = probe().await;
+    assert!(matches!(&probed, Probed::Took { after, .. } if *after == effect.after), "{probed:?}");
+    let alerts = Alertmanager(tool.clients.alertmanagers().values().next().unwrap()).alerts().await.unwrap();
+    let ours = alerts.iter().find(|alert| alert.labels["alertname"] == "SilencedByTest").unwrap();
+    assert_eq!(ours.status.silenced_by, [effect.after["silence"].clone()]);
 }
 
 #[tokio::test]
