@@ -76,7 +76,7 @@ fn lint_runbook(runbook: &Runbook, tools: Tools<'_>, problems: &mut Vec<Problem>
         match tools(&check.tool) {
             None => wrong(format!("there is no tool `{}`; `warrant tools list` names them", check.tool)),
             Some(tool) if tool.risk != Risk::Read => {
-                wrong(format!("`{}` does not only read; a check must", check.tool))
+                wrong(format!("`{}` does not only read; a check must", check.tool));
             }
             Some(tool) => lint_args(&check.tool, &check.args, &tool.args, &mut wrong),
         }
