@@ -15,7 +15,7 @@ use warrant_kernel::call::registry::Registry;
 use warrant_kernel::call::{Desk, carry_out};
 use warrant_kernel::domain::decision::{Decision, Risk};
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call};
-use warrant_kernel::domain::report::Report;
+use warrant_kernel::domain::report::{Report, WriteOutcome};
 use warrant_kernel::domain::result::{Status, ToolResult};
 use warrant_kernel::policy::Policy;
 use warrant_kernel::redact::Redactor;
@@ -137,6 +137,10 @@ impl Investigation<'_> {
     /// Carries out calls: neighbours that are parallel-safe together, the others alone, in the order of the calls. A write
     /// is always alone.
     async fn carry_out(&self, state: &State, calls: Vec<CallState>) {
+        // Once something was written, each look is a look of its own: whether the trouble is over shows only now.
+        if state.writes().any(|written| written.outcome == WriteOutcome::Done) {
+            self.scheduler.forget();
+        }
         let is_safe = |call: &CallState| {
             call.kind == CallKind::Read
                 && self.bench.registry.get(&call.call.tool).is_none_or(|tool| tool.about().parallel_safe)

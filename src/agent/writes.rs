@@ -210,7 +210,7 @@ fn so_far(state: &State) -> SoFar {
             None => format!("{} rows", result.meta.lines_returned),
         };
         let evidence = result.evidence.map(|id| id.to_string()).unwrap_or_default();
-        Some(format!("{:<4} {} {}: {came_to}", evidence, known.call.tool, known.call.arguments))
+        Some(format!("{evidence:<4} {} {}: {came_to}", known.call.tool, told::shortened(&known.call.arguments)))
     };
     SoFar {
         turns: u32::try_from(state.turns.len()).unwrap_or(u32::MAX),

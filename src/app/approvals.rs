@@ -142,10 +142,23 @@ async fn decide(
 ) -> Result<Outcome, Fault> {
     let shown: Shown = line.ask(Ask::Show { approval }).await?;
     let then = match how {
-        Confirmation::Asked if !Stdin::is_attended() => {
-            return Err(Fault::Usage(unasked(&shown.card)));
-        }
-        Confirmation::Asked => talk(line, &shown.card).await?,
+        Confirmation::Asked => match &shown.card.state {
+            State::Open if Stdin::is_attended() => talk(line, &shown.card).await?,
+            State::Open => return Err(Fault::Usage(unasked(&shown.card))),
+            // It was approved and not carried out: whoever says it again wants it done.
+            State::Approved { .. } => {
+                let counted: Counted = line.ask(ask(seen(&shown.card, Whole::NotOpened))).await?;
+                Some(counted.then)
+            }
+            State::Denied { .. }
+            | State::Expired { .. }
+            | State::Revoked { .. }
+            | State::Superseded { .. }
+            | State::Consumed { .. }
+            | State::Executed { .. }
+            | State::NotExecuted { .. }
+            | State::Unknown { .. } => None,
+        },
         Confirmation::Digest(_) if shown.card.needs_whole => {
             return Err(Fault::Usage(format!(
                 "{approval} is approved on the last page of the whole only: warrant approvals approve {approval}, in a \

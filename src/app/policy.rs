@@ -1,7 +1,5 @@
 //! `warrant policy check|explain`.
 
-mod named;
-
 pub(super) mod load;
 
 use jiff::Timestamp;

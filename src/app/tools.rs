@@ -7,6 +7,7 @@ use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::record::NotKept;
 use warrant_kernel::call::tool::{Clock, EvidencePage, EvidencePages, ReadError};
 use warrant_kernel::call::{Desk, carry_out};
+use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::event::{Call, Caller};
 use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName};
 use warrant_kernel::domain::result::ToolResult;
@@ -23,11 +24,26 @@ pub fn list(app: &App) -> Vec<Value> {
         .iter()
         .map(|tool| {
             let about = tool.about();
-            json!({
+            let mut row = json!({
                 "name": about.name, "risk": about.risk, "roles": about.roles, "description": about.description,
-            })
+            });
+            if let (Some(why), Some(row)) = (not_offered(app, about.risk), row.as_object_mut()) {
+                row.insert("not_offered".to_owned(), why.into());
+            }
+            row
         })
         .collect()
+}
+
+/// Why no model is offered a tool of this risk, where none is.
+fn not_offered(app: &App, risk: Risk) -> Option<&'static str> {
+    match (risk, app.config.writes) {
+        (Risk::Read, _) | (Risk::Write, Writes::Allowed) => None,
+        (Risk::Write, Writes::Off) => {
+            Some("writes are off: set `allow = true` under `[writes]` in the config, or ask with `--allow-writes`")
+        }
+        (Risk::Shell | Risk::Network | Risk::Dangerous, _) => Some("tools of this risk are not carried out"),
+    }
 }
 
 /// The role × tool table, as Markdown.

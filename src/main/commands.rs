@@ -181,7 +181,11 @@ async fn tools_command(app: &App, command: ToolsCommand) -> Result<u8, Fault> {
             if json.json {
                 print::json_lines(&list);
             } else {
-                let rows = list.iter().map(|tool| (print::text(tool, "name"), print::text(tool, "description")));
+                let rows = list.iter().map(|tool| {
+                    let why = print::text(tool, "not_offered");
+                    let why = if why.is_empty() { why } else { format!(" Not offered: {why}.") };
+                    (print::text(tool, "name"), format!("{}{why}", print::text(tool, "description")))
+                });
                 print::rows(&rows.collect::<Vec<_>>());
                 print::line(&format!("\n{}", tools::table(app)));
             }

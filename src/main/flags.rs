@@ -26,8 +26,9 @@ Examples:
   warrant tools call search_logs --args '{\"service\": \"checkout\"}'
 
 Exit codes: 0 a report (a fault, or none found); 1 failed; 2 wrong usage or
-config; 3 the report is inconclusive; 4 `audit verify` found something;
-130 interrupted."
+config; 3 the report is inconclusive, or a write was denied, expired or waits
+for people; 4 `audit verify` found something; 5 a write was done, and what it
+was for did not come about; 130 interrupted."
 )]
 pub struct Flags {
     /// The config. Without it the first there is of: `$WARRANT_CONFIG`, ./warrant.toml, ~/.config/warrant/warrant.toml,

@@ -81,3 +81,56 @@ async fn without_the_decisive_source_it_is_inconclusive_and_says_what_it_lacks()
     let not_seen = shown["report"]["not_seen"].as_array().unwrap();
     assert!(not_seen.iter().any(|line| line.as_str().unwrap().contains("recent_changes")), "{not_seen:?}");
 }
+
+/// Outcome, tool and who decided, of each write.
+fn writes(shown: &Value) -> Vec<String> {
+    let writes = shown["report"]["writes"].as_array().unwrap();
+    let by = |written: &Value| {
+        let by = written["decided_by"].as_array().unwrap().iter().map(|by| by.as_str().unwrap());
+        by.collect::<Vec<_>>().join("+")
+    };
+    writes.iter().map(|it| format!("{} {} {}", text(it, "/outcome"), text(it, "/tool"), by(it))).collect()
+}
+
+#[tokio::test]
+async fn approved_the_fix_is_made_the_service_restarted_and_the_shop_well_again() {
+    let shown = demo(&["--fault", "pool", "--seed", "3", "--approve", "all"], &[0]).await;
+    assert_eq!(writes(&shown), ["done edit_config ann", "done restart_service ben"], "{shown:#}");
+    for written in shown["report"]["writes"].as_array().unwrap() {
+        assert_eq!(written["verified"]["held"], true, "{written:#}");
+        assert!(written["proof"]["intent"].is_u64() && written["proof"]["checkpoint"].is_string(), "{written:#}");
+    }
+    assert!(text(&shown, "/report/summary").contains("What had shown the trouble no longer does."), "{shown:#}");
+    let cause = text(&shown, "/report/root_cause");
+    assert!(cause.contains(text(&shown, "/injected/key")), "{cause}");
+}
+
+#[tokio::test]
+async fn with_the_restart_denied_it_takes_the_lesser_step_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let answers = dir.path().join("answers");
+    std::fs::write(&answers, "approve\ndeny no restart during checkout peak\n").unwrap();
+    let file = answers.display().to_string();
+    let shown = demo(&["--fault", "pool", "--seed", "4", "--answers", &file], &[3]).await;
+    let expected = [
+        "done edit_config ann",
+        "denied restart_service ben",
+        "done edit_temp_config low-for-temporary-config+writes-by-role",
+    ];
+    assert_eq!(writes(&shown), expected, "{shown:#}");
+    assert!(text(&shown, "/report/writes/1/reason").contains("no restart during checkout peak"), "{shown:#}");
+    assert!(text(&shown, "/report/summary").contains("What had shown the trouble no longer does."), "{shown:#}");
+}
+
+#[tokio::test]
+async fn with_nobody_there_the_fix_waits_and_the_report_says_how_it_is_decided() {
+    let _turn = TURNS.acquire().await.unwrap();
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_warrant"));
+    let run = command.args(["demo", "--seed", "3"]).stdin(std::process::Stdio::null()).kill_on_drop(true);
+    let run = run.output().await.unwrap();
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.status.code(), Some(3), "{out}{err}");
+    assert!(out.contains("Changes\n  pending"), "{out}");
+    assert!(out.contains("A1, medium: waits for people; `warrant approvals show A1`"), "{out}");
+    assert!(err.contains("A1 waits for a person"), "{err}");
+}

@@ -29,6 +29,10 @@ mod sources;
 
 mod texts;
 
+mod writes;
+
+mod crashes;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -32,6 +32,8 @@ mod shop;
 
 mod docs;
 
+mod one_call;
+
 mod roles;
 
 mod policies;

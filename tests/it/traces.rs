@@ -4,13 +4,15 @@
 
 use serde_json::Value;
 use warrant::agent::model::Stop;
-use warrant::agent::state::State;
+use warrant::agent::state::{CallKind, State};
 use warrant::agent::step::Step;
+use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::event::{Caller, Event, SCHEMA};
-use warrant_kernel::domain::report::Outcome;
+use warrant_kernel::domain::report::{Outcome, WriteOutcome};
 
 /// Schema versions and their traces; a new version adds a row and changes none.
-const GOLDEN: [(u32, &str); 1] = [(1, include_str!("../data/traces/v1.jsonl"))];
+const GOLDEN: [(u32, &str); 2] =
+    [(1, include_str!("../data/traces/v1.jsonl")), (2, include_str!("../data/traces/v2.jsonl"))];
 
 fn events(text: &str) -> Vec<Event> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -38,11 +40,28 @@ fn a_trace_of_version_1_adds_up_to_what_it_did() {
     assert_eq!(state.decisions.len(), 8);
     let notes: Vec<&str> = state.turns.iter().flat_map(|turn| &turn.notes).map(String::as_str).collect();
     assert_eq!(notes, ["look at the pool", "2 turns are left: call `report` now"]);
-    // Written again, nothing of it is lost.
-    for (event, line) in events.iter().zip(GOLDEN[0].1.lines()) {
+    nothing_is_lost(&events, GOLDEN[0].1);
+}
+
+/// Written again, nothing of a trace is lost.
+fn nothing_is_lost(events: &[Event], text: &str) {
+    for (event, line) in events.iter().zip(text.lines()) {
         let (then, now) = (serde_json::from_str(line).unwrap(), serde_json::to_value(event).unwrap());
         assert!(holds(&now, &then), "{now} lost something of {then}");
     }
+}
+
+#[test]
+fn a_trace_of_version_2_tells_of_a_write_that_was_approved_done_and_looked_at() {
+    let events = events(GOLDEN[1].1);
+    let state = State::fold(&events).unwrap();
+    let write = state.calls.iter().find(|known| known.kind == CallKind::Write).unwrap();
+    let written = write.written.as_ref().unwrap();
+    assert_eq!((written.outcome, written.tier), (WriteOutcome::Done, Some(Tier::Medium)));
+    assert_eq!(written.verified.as_ref().unwrap().held, Some(true));
+    assert_eq!(state.follow_ups_of(&write.call.id).count(), write.follow_ups.len());
+    assert_eq!(state.report.as_ref().unwrap().writes.len(), 1);
+    nothing_is_lost(&events, GOLDEN[1].1);
 }
 
 /// Whether all of `then` stands in `now`.

@@ -9,6 +9,8 @@
 
 mod world;
 
+mod alone;
+
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -88,6 +90,9 @@ async fn a_denial_with_its_reason_reaches_the_state_and_the_model() {
     assert_eq!(denied.code, 0, "{denied:?}");
     let State::Denied { by, reason, .. } = world.card(1).await.state else { panic!("not denied") };
     assert_eq!((by.as_str(), reason.as_str()), ("ben", "no restart during checkout peak"));
+    let late = world.warrant(&["approvals", "approve", "A1"]).await;
+    assert_eq!((late.code, world.effects()), (3, 0), "{late:?}");
+    assert!(late.out.starts_with("A1: denied by ben at "), "{late:?}");
     let again = world.ask("restart", "checkout", &Nobody).await;
     assert_eq!(again.status, Status::Denied);
     assert!(again.error.unwrap().message.contains("no restart during checkout peak"));
@@ -229,7 +234,7 @@ async fn writes_are_stopped_from_another_process_and_what_is_approved_then_is_no
     assert!(approved.out.contains("A1 is approved and was not carried out: "), "{approved:?}");
     assert_eq!(world.warrant(&["stop-writes", "--lift", "it was the load balancer"]).await.code, 0);
     // Whoever says yes again wants it done.
-    let approved = world.warrant(&["approvals", "approve", "A1", "--digest", &digest]).await;
+    let approved = world.warrant(&["approvals", "approve", "A1"]).await;
     assert_eq!((approved.code, world.effects()), (0, 1), "{approved:?}");
     world.end().await;
 }

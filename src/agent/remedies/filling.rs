@@ -147,10 +147,10 @@ impl<'a> Fillings<'_, 'a> {
         let [line] = before.as_slice() else { return None };
         let setting = setting(&path, key, value_on(line)?);
         let page = self.page(&self.read_of_overrides()?)?;
-        let sets_it = |line: &&str| {
+        let sets_it = |line: &&str| -> bool {
             line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(['=', ':']))
         };
-        if let Some(at) = page.lines.iter().position(|line| sets_it(line)) {
+        if let Some(at) = page.lines.iter().position(sets_it) {
             return page.replaced(at, 1, &[setting.as_str()]);
         }
         let last = page.lines.iter().rposition(|line| !line.trim().is_empty())?;

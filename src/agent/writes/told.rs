@@ -23,8 +23,8 @@ pub(super) const NO_LEDGER: Why = (Status::Error, ErrorCode::LedgerUnavailable, 
 pub(super) const BROKEN_OFF: Why = (Status::Cancelled, ErrorCode::Cancelled, "BROKEN_OFF");
 pub(super) const UNREADABLE: Why = (Status::Unknown, ErrorCode::OutcomeUnknown, "APPROVAL_UNREADABLE");
 
-/// Longest arguments that stand for an effect.
-const ARGUMENTS: usize = 200;
+/// Longest arguments that are shown.
+const ARGUMENTS: usize = 120;
 
 fn envelope(call: &Call, status: Status) -> ToolResult {
     ToolResult {
@@ -221,5 +221,14 @@ pub(super) fn note(written: &Written) -> String {
 fn arguments(call: &Call) -> String {
     let parsed: Value = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
     let shown = format!("{} {}", call.tool, Value::Object(without_case(&parsed)));
-    shown.chars().take(ARGUMENTS).collect()
+    shortened(&shown)
+}
+
+/// A text of a bearable length.
+pub(super) fn shortened(text: &str) -> String {
+    if text.chars().count() <= ARGUMENTS {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(ARGUMENTS).collect();
+    format!("{head}...")
 }

@@ -28,7 +28,8 @@ pub enum Which {
 pub fn overview(overview: &Overview, which: Which) {
     if let Some(stopped) = &overview.stopped {
         let (by, at) = (&stopped.by, clock(stopped.at));
-        print::foreign(&format!("Writes are stopped since {at} by {by}: {}", visible(&stopped.reason)));
+        let why = if stopped.reason.is_empty() { String::new() } else { format!(": {}", visible(&stopped.reason)) };
+        print::foreign(&format!("Writes are stopped since {at} by {by}{why}."));
         print::line("They go on with: warrant stop-writes --lift \"why\"\n");
     }
     let listed: Vec<&Listed> =

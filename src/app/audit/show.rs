@@ -139,18 +139,65 @@ pub fn lines(shown: &Shown) -> Vec<String> {
     lines
 }
 
+/// A field, whatever is in it, beneath its name.
 fn field_lines(field: &str, value: &Value) -> Vec<String> {
-    match value {
+    lines_of(2, &format!("{field}: "), value)
+}
+
+fn lines_of(indent: usize, label: &str, value: &Value) -> Vec<String> {
+    let line = |text: &str| format!("{:indent$}{label}{text}", "");
+    // What has no name stands where its name would.
+    let deeper = if label.is_empty() { indent } else { indent + 2 };
+    let inner: Vec<String> = match value {
         Value::Null => Vec::new(),
-        Value::Array(all) if all.is_empty() => Vec::new(),
-        Value::Array(all) if all.iter().all(Value::is_string) => {
-            let texts = all.iter().filter_map(Value::as_str);
-            std::iter::once(format!("  {field}:")).chain(texts.map(|text| format!("    {text}"))).collect()
+        Value::String(text) if text.contains('\n') => {
+            text.lines().map(|text| format!("{:deeper$}{text}", "")).collect()
         }
-        Value::Array(all) if all.iter().all(Value::is_object) => {
-            std::iter::once(format!("  {field}:")).chain(all.iter().map(|one| format!("    {one}"))).collect()
+        Value::String(text) if text.is_empty() => Vec::new(),
+        Value::String(text) => return vec![line(text)],
+        Value::Bool(_) | Value::Number(_) => return vec![line(&value.to_string())],
+        Value::Array(all) => all.iter().flat_map(|one| lines_of(deeper, "", one)).collect(),
+        Value::Object(map) => {
+            map.iter().flat_map(|(key, value)| lines_of(deeper, &format!("{key}: "), value)).collect()
         }
-        Value::String(text) => vec![format!("  {field}: {text}")],
-        other => vec![format!("  {field}: {other}")],
+    };
+    if inner.is_empty() || label.is_empty() {
+        return inner;
+    }
+    std::iter::once(line("").trim_end().to_owned()).chain(inner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_reads_as_text_whatever_is_in_it() {
+        let value = json!([
+            { "evidence": "E3", "rows": ["10:02 pool exhausted", "10:03 pool exhausted"], "of": null },
+            { "evidence": "E7", "rows": ["two\nlines"], "cut": true },
+        ]);
+        let lines = [
+            field_lines("excerpts", &value),
+            field_lines("diff", &json!(["-size = 5", "+size = 50"])),
+            field_lines("quorum", &json!(1)),
+            field_lines("reason", &json!("")),
+        ];
+        insta::assert_snapshot!(lines.concat().join("\n"), @r"
+          excerpts:
+            evidence: E3
+            rows:
+              10:02 pool exhausted
+              10:03 pool exhausted
+            evidence: E7
+            rows:
+              two
+              lines
+            cut: true
+          diff:
+            -size = 5
+            +size = 50
+          quorum: 1
+        ");
     }
 }

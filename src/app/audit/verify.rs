@@ -126,13 +126,13 @@ pub async fn verify_store(app: &App, question: &Question) -> Result<Vec<Answer>,
                 verifier.step(row);
             }
         }
-        let mut verified = verifier.finish();
-        verified.findings.extend(unread.map(|what| Finding {
+        let mut said = verifier.finish();
+        said.findings.extend(unread.map(|what| Finding {
             from: seen,
             to: seen + u64::from(PAGE),
             what: format!("one of them can't be read at all: {what}"),
         }));
-        answers.push(Answer { log: log.as_str(), kept: count, verified });
+        answers.push(Answer { log: log.as_str(), kept: count, verified: said });
     }
     reading.close().await;
     Ok(answers)

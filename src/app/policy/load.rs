@@ -9,7 +9,6 @@ use warrant_kernel::domain::tool::ToolDefinition;
 use warrant_kernel::policy::cases::{self, Case};
 use warrant_kernel::policy::{Policy, PolicyError, PolicyText};
 
-use super::named;
 use crate::app::files::{self, Found};
 use crate::app::{builtin, roles};
 use crate::config::Config;
@@ -56,14 +55,12 @@ pub(super) fn load<'f>(
     roles: &BTreeSet<RoleName>,
 ) -> Result<Policy, Vec<PolicyError>> {
     let texts: Vec<PolicyText<'_>> = found.map(|file| PolicyText { name: &file.name, text: &file.text }).collect();
-    let missing = named::missing(tools.iter().copied());
-    Policy::load(&texts, tools.iter().copied().chain(&missing), roles)
+    Policy::load(&texts, tools.iter().copied(), roles)
 }
 
 /// Runs cases against policies.
 pub(super) fn run(policy: &Policy, tools: &[&ToolDefinition], cases: &[Case]) -> Vec<PolicyError> {
-    let missing = named::missing(tools.iter().copied());
-    cases::run(policy, tools.iter().copied().chain(&missing), cases)
+    cases::run(policy, tools.iter().copied(), cases)
 }
 
 /// The cases compiled in.

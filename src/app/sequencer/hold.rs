@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use warrant_kernel::call::gate::sequencer::shown::{Limits, Swept};
 use warrant_kernel::call::gate::sequencer::{self, Sequencer};
 use warrant_kernel::db::Database;
@@ -39,6 +39,8 @@ pub struct Hold {
     database: Database,
     publishers: Vec<Arc<dyn Publisher>>,
     cancel: CancellationToken,
+    /// Whoever drops it without [`Self::end`] leaves no work behind that would keep the lease.
+    _ends: DropGuard,
     work: Vec<JoinHandle<()>>,
     /// What an earlier process left.
     pub swept: Swept,
@@ -82,12 +84,14 @@ impl Hold {
             owner: owner.uid(),
             attended,
         });
+        let cancel = CancellationToken::new();
         let mut hold = Self {
             office,
             ledger,
             database,
             publishers: publishers(app),
-            cancel: CancellationToken::new(),
+            _ends: cancel.clone().drop_guard(),
+            cancel,
             work: Vec::new(),
             swept,
         };

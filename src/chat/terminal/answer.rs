@@ -24,6 +24,8 @@ pub enum Answer {
     Later,
     /// See the card again.
     Card,
+    /// An empty line.
+    Nothing,
     /// None of these.
     Unknown,
 }
@@ -35,6 +37,7 @@ pub fn parse(line: &str) -> Answer {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
     match (word.to_ascii_lowercase().as_str(), rest) {
+        ("", _) => Answer::Nothing,
         ("approve", None) => Answer::Approve,
         ("deny", reason) => Answer::Deny(reason.map(str::to_owned)),
         ("w" | "whole", None) => Answer::Whole,
@@ -59,7 +62,7 @@ mod tests {
     fn answers_are_read_and_what_decides_has_no_short_form() {
         assert_eq!(parse(" approve "), Answer::Approve);
         assert_eq!(parse("APPROVE"), Answer::Approve);
-        for slip in ["a", "y", "yes", "", "approve it", "approved", "ok", "\u{202e}approve"] {
+        for slip in ["a", "y", "yes", "approve it", "approved", "ok", "\u{202e}approve"] {
             assert_eq!(parse(slip), Answer::Unknown, "{slip}");
         }
         let reason = "no restart during checkout peak";
@@ -72,5 +75,6 @@ mod tests {
         assert_eq!(parse("evidence"), Answer::Evidence(None));
         assert_eq!(parse("evidence F3"), Answer::Unknown);
         assert_eq!(parse("later"), Answer::Later);
+        assert_eq!(parse("  "), Answer::Nothing);
     }
 }

@@ -178,7 +178,8 @@ fn change(sheet: &mut Sheet, card: &Card) {
     sheet.heading("The change", &format!("{} added, {} removed, sha256 {digest}", size.added, size.removed));
     for line in lines {
         match line {
-            DiffLine::Hunk(text) => sheet.change(Some(Role::Faint), "@", &short(text)),
+            // Some tools write the marks of a unified diff around it.
+            DiffLine::Hunk(text) => sheet.change(Some(Role::Faint), "@", &short(text.trim_matches(['@', ' ']))),
             DiffLine::Context(text) => sheet.change(None, " ", &short(text)),
             DiffLine::Removed(text) => sheet.change(Some(Role::Removed), "-", &short(text)),
             DiffLine::Added(text) => sheet.change(Some(Role::Added), "+", &short(text)),

@@ -178,7 +178,7 @@ impl<W: Write + Send> Watcher for Progress<W> {
             }
             Body::Answered(Answered::Model { .. }) | Body::Decided { .. } | Body::Reported { .. } => {}
             Body::Settled { text, .. } | Body::Steered { text } | Body::Budget { text, .. } => {
-                self.line(Role::Careful, text)
+                self.line(Role::Careful, text);
             }
             Body::Interrupted => self.line(Role::Careful, "interrupted"),
         }

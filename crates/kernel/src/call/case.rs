@@ -28,10 +28,10 @@ pub(super) const REQUIRED: [&str; 2] = [BECAUSE, EVIDENCE];
 /// What each is for, for the model.
 pub(super) fn description(name: &str) -> Option<&'static str> {
     Some(match name {
-        BECAUSE => "Why: the cause you take it for. People read it beside the facts.",
-        EVIDENCE => "Ids of the evidence it rests on, as in [\"E3\", \"E7\"]; [] where there is none.",
-        ALTERNATIVES => "What else could be done, and why not that.",
-        OTHERWISE => "What happens if nothing is done.",
+        BECAUSE => "Why: the cause you take it for; people read it.",
+        EVIDENCE => "Evidence it rests on, as in [\"E3\"]; may be [].",
+        ALTERNATIVES => "What else could be done.",
+        OTHERWISE => "If nothing is done.",
         _ => return None,
     })
 }

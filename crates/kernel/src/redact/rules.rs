@@ -68,6 +68,7 @@ pub(super) const SHAPES: &[Shape] = &[
     token("github_fine", &["github_pat_"], r"github_pat_\w{40,}"),
     token("github_app", &["ghs_", "ghu_", "ghr_"], "gh[sur]_[A-Za-z0-9]{36,}"),
     token("github_pat", &["ghp_", "gho_"], "gh[po]_[A-Za-z0-9]{36,}"),
+    token("warrant_token", &["warrant_"], "warrant_[0-9a-f]{64}"),
     token("gitlab_pat", &["glpat-", "glptt-", "gldt-", "glrt-"], r"gl(?:pat|ptt|dt|rt)-[\w-]{20,}"),
     token(
         "slack_bot",

@@ -92,6 +92,7 @@ impl<W: Write + Send> Talk<'_, W> {
 
     async fn answered(&mut self, known: &mut Known, line: &str) -> Option<Talked> {
         match parse(line) {
+            Answer::Nothing => None,
             Answer::Approve => return self.approve(known).await,
             Answer::Deny(reason) => return self.deny(known, reason).await,
             Answer::BreakGlass(reason) => return self.break_glass(known, reason).await,

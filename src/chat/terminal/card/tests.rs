@@ -230,13 +230,20 @@ fn everything(card: &Card) -> String {
 }
 
 #[test]
-fn sl_01_sl_02_mentions_and_links_of_a_chat_are_text_here() {
-    let card = hostile("<!channel> <@U1> <https://evil|Approve>");
+fn sl_01_mentions_of_a_chat_are_text_here() {
+    let card = hostile("<!channel> <@U1> <!subteam^S1>");
     insta::assert_snapshot!(evidence(&card, "E3".parse().unwrap(), Paint::Plain, 80), @r"
-    E3 <!channel> <@U1> <https://evil|Approve> (log text: untrusted), the first 1
-    of 40 lines
-    ┆ <!channel> <@U1> <https://evil|Approve>
+    E3 <!channel> <@U1> <!subteam^S1> (log text: untrusted), the first 1 of 40
+    lines
+    ┆ <!channel> <@U1> <!subteam^S1>
     ");
+}
+
+#[test]
+fn sl_02_links_of_a_chat_are_text_here_and_no_link_of_ours_stands_around_them() {
+    let text = everything(&hostile("<https://evil|Approve>"));
+    assert!(text.matches("<https://evil|Approve>").count() >= 10);
+    assert!(!text.contains("\u{1b}]8;;"));
 }
 
 #[test]

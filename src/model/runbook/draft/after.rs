@@ -44,11 +44,15 @@ pub(super) fn findings(scene: &Scene<'_>, course: &Course<'_>) -> Vec<Finding> {
         Some(context(claim, (*evidence)?))
     });
     let counted = wanted(scene, course).and_then(|wanted| scene.result_of(&wanted)).and_then(|seen| {
-        let (data, service) = (&seen.result.data, scene.run.service.as_ref()?);
-        let (now, before) = (count(data, "errors", "now"), count(data, "errors", "before"));
+        let service = scene.run.service.as_ref()?;
+        let now = count(&seen.result.data, "errors", "now");
+        let (first, then) = scene.logs(service)?;
+        let then = count(then, "errors", "now");
         let claim =
-            format!("Since the write {service} logs {now} errors, {before} in the window of the same length before.");
-        Some(context(claim, seen.result.evidence?))
+            format!("Since the write {service} logs {now} errors; in the window looked at first it was {then}.");
+        let mut finding = context(claim, first);
+        finding.evidence.extend(seen.result.evidence);
+        Some(finding)
     });
     looked.chain(counted).collect()
 }
@@ -57,12 +61,13 @@ pub(super) fn findings(scene: &Scene<'_>, course: &Course<'_>) -> Vec<Finding> {
 pub(super) fn told(course: &Course<'_>) -> String {
     let mut text = String::new();
     for (deed, fate) in &course.deeds {
-        text.push_str(&match fate {
-            Fate::Took(_) => format!(" Done: {}", sentence(&deed.text)),
-            Fate::Refused => format!(" Refused: {}", sentence(&deed.text)),
-            Fate::Pending => format!(" Waiting for approval: {}", sentence(&deed.text)),
-            Fate::Failed => format!(" Not done, as far as is known: {}", sentence(&deed.text)),
+        text.push_str(match fate {
+            Fate::Took(_) => " Done: ",
+            Fate::Refused => " Refused: ",
+            Fate::Pending => " Waiting for approval: ",
+            Fate::Failed => " Not done, as far as is known: ",
         });
+        text.push_str(&sentence(&deed.text));
     }
     text.push_str(match &course.looked {
         Some(looked) if looked.is_over() => " What had shown the trouble no longer does.",

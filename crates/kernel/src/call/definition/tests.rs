@@ -2,7 +2,9 @@
 
 mod tightening;
 
-mod writing;
+mod over_http;
+
+mod writes;
 
 use std::collections::BTreeSet;
 
@@ -298,7 +300,7 @@ fn an_http_read_stays_within_its_source_and_path() {
         with("pointer = \"/items\"", "method = \"DELETE\""),
         with("type = \"service\"", "type = \"text\""),
     ];
-    insta::assert_snapshot!(all.join("\n"), @r"
+    insta::assert_snapshot!(all.join("\n"), @"
     h.toml:21: there is no `[http.deploy]` in the config; did you mean `deploys`?
     h.toml:22: `path`: `{servce}` names no argument; did you mean `service`?
     h.toml:22: `x-{service}`: a placeholder in `path` fills one whole segment

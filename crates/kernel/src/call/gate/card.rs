@@ -25,6 +25,9 @@ mod pages;
 
 pub use pages::Page;
 
+#[cfg(test)]
+mod tests;
+
 /// Most lines of a change that stand on the face of a card.
 pub const FACE_LINES: usize = 24;
 

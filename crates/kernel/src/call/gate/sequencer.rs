@@ -108,6 +108,18 @@ pub struct Sequencer {
     figures: Mutex<Figures>,
     /// One change at a time.
     turn: Arc<Turn<()>>,
+    #[cfg(test)]
+    pub(super) order: Order,
+}
+
+/// In which order an approval is used up and the intent recorded: a fault that a test plants, to see that it is found.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// In one commit.
+    Together,
+    /// First used up, then recorded.
+    ConsumedBeforeIntent,
 }
 
 impl Sequencer {
@@ -133,6 +145,8 @@ impl Sequencer {
             late: Mutex::default(),
             figures: Mutex::default(),
             turn: Arc::default(),
+            #[cfg(test)]
+            order: Order::Together,
         })
     }
 
@@ -186,6 +200,12 @@ impl Sequencer {
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// The newest approval.
+    #[cfg(test)]
+    pub(super) fn last(&self) -> ApprovalId {
+        ApprovalId::nth(self.index().next().number() - 1)
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {

@@ -1,9 +1,15 @@
 //! The gate as a whole: over the real ledger in memory, real policies, and doubles of the world, the people and the clock.
 
-mod world;
+pub(super) mod world;
 
 mod approvals;
 
 mod tiers;
 
 mod crashes;
+
+mod history;
+
+mod faults;
+
+mod simulation;

@@ -209,7 +209,9 @@ async fn sqlite_keeps_what_memory_keeps() {
     assert_eq!(found.findings, []);
     let looks = archive.records(Log::Looks, 0, 100).await.unwrap();
     let mut verifier = Verifier::new(Vec::new(), None).under(&[new.to_string()]);
-    looks.iter().for_each(|row| verifier.step(row));
+    for row in &looks {
+        verifier.step(row);
+    }
     let found = verifier.finish();
     assert_eq!((found.size, found.checkpoints, found.findings.as_slice()), (40, 3, [].as_slice()));
 }

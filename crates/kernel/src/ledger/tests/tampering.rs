@@ -91,7 +91,7 @@ async fn au_01_every_bit_of_what_lies_beside_a_record_is_named() {
         change(&mut row);
         assert!(is_refused(&rows, at, &row), "record {at}: {what}");
     };
-    for at in 0..4 {
+    for (at, row) in rows.iter().enumerate().take(4) {
         for (byte, bit) in flips(32) {
             refused(at, "hash", &|row| {
                 let mut bytes = *row.hash.as_bytes();
@@ -104,7 +104,7 @@ async fn au_01_every_bit_of_what_lies_beside_a_record_is_named() {
         }
         refused(at, "at", &|row| row.at = row.at.replace('0', "1"));
         refused(at, "kind", &|row| row.kind.push('x'));
-        for (index, opening) in rows[at].openings.iter().enumerate() {
+        for (index, opening) in row.openings.iter().enumerate() {
             for (byte, bit) in flips(16) {
                 refused(at, "salt", &|row| row.openings[index].salt[byte] ^= bit);
             }

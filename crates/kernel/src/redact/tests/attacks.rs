@@ -213,6 +213,18 @@ fn rd_11_our_own_tokens_are_masked_anywhere() {
     }
 }
 
+/// A personal token is known by its form, wherever it was made.
+#[test]
+fn rd_11_a_personal_token_is_masked_wherever_it_stands() {
+    let token = format!("warrant_{}", Dice::new(11).letters("x", 64));
+    let redactor = redactor_with(&[]);
+    for text in [format!("WARRANT_TOKEN={token} warrant approvals list"), format!("\"{token}\""), format!("a {token}.")]
+    {
+        let out = redactor.redact_text(&text).unwrap();
+        assert_eq!((out.count, out.text.contains(&token)), (1, false), "{text}: {}", out.text);
+    }
+}
+
 #[test]
 fn rd_13_what_only_looks_secret_is_kept() {
     kept(&[

@@ -20,6 +20,8 @@ use crate::call::gate::vote::Claimant;
 use crate::call::gate::warrant::Warrant;
 use crate::call::tool::Arguments;
 use crate::call::write::{Looking, WriteTool};
+#[cfg(test)]
+use crate::db::storage::DocumentWrite;
 use crate::domain::decision::{Action, Tier};
 use crate::domain::name::PersonId;
 use crate::domain::plan::{ApprovalId, Facts, Plan};
@@ -203,6 +205,8 @@ impl Sequencer {
             return Err(unavailable(Objection::Ledger("a record is missing".to_owned())));
         };
         let documents = vec![kept.write().map_err(unavailable)?, switch.write(switch.body.clone())];
+        #[cfg(test)]
+        let documents = self.planted(documents).await.map_err(unavailable)?;
         let receipt = self.ledger.intend(vec![decision], intent, documents).await.map_err(|error| {
             if let LedgerError::Late(_) = error {
                 lock(&self.late).insert(id);
@@ -214,6 +218,18 @@ impl Sequencer {
         let warrant = Warrant::issue(kept.approval.plan.clone(), receipt)
             .ok_or_else(|| unavailable(Objection::Ledger("the receipt is for another plan".to_owned())))?;
         Ok(Granted { warrant, code, timeout: tool.timeout, kept, now })
+    }
+
+    /// Uses the approval up before the intent is recorded, where a test planted that fault.
+    #[cfg(test)]
+    async fn planted(&self, documents: Vec<DocumentWrite>) -> Result<Vec<DocumentWrite>, Objection> {
+        match self.order {
+            super::Order::Together => Ok(documents),
+            super::Order::ConsumedBeforeIntent => {
+                self.ledger.append(Vec::new(), documents).await.map_err(|error| Objection::Ledger(told(&error)))?;
+                Ok(Vec::new())
+            }
+        }
     }
 
     /// Something else would happen: the old approval ends, and a new one asks anew about what would.

@@ -4,7 +4,7 @@
 //! names things is never hidden: target, ids, digests, persons.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::call::gate::approval::Approval;
 use crate::call::gate::plan::text_of;
@@ -42,12 +42,16 @@ const PLAIN: [&str; 24] = [
     "expires_at",
 ];
 
-/// Masks what an entry says.
+/// Masks what an entry says, in one pass.
 pub(super) fn masked(redactor: &Redactor, mut entry: Entry) -> Result<Entry, RedactError> {
-    for (name, value) in &mut entry.fields {
-        if !PLAIN.contains(name) {
-            *value = redactor.redact_json(value)?.0;
-        }
+    let texts = entry.fields.iter().filter(|(name, _)| !PLAIN.contains(name));
+    let texts: Map<String, Value> = texts.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let Value::Object(mut clean) = redactor.redact_json(&Value::Object(texts))?.0 else {
+        return Err(RedactError::Depth);
+    };
+    for (name, value) in entry.fields.iter_mut().filter(|(name, _)| !PLAIN.contains(name)) {
+        // A field whose own name was taken for a secret would be lost; it is not, but nothing passes unmasked.
+        *value = clean.remove(*name).unwrap_or(Value::Null);
     }
     Ok(entry)
 }

@@ -199,8 +199,8 @@ async fn ap_27_what_is_no_object_is_refused_before_anybody_is_asked() {
     the arguments are a text; send a JSON object such as `{"service": "checkout"}`
     the arguments are empty; send a JSON object, `{}` where the tool needs none
     /service: must be a text (the name of a service), and is an array: `["checkout"]`
-    /because: is missing: Why: the cause you take it for. People read it beside the facts.
-    /evidence: is missing: Ids of the evidence it rests on, as in ["E3", "E7"]; [] where there is none.
+    /because: is missing: Why: the cause you take it for; people read it.
+    /evidence: is missing: Evidence it rests on, as in ["E3"]; may be [].
     /because: must say why
     /because: must be a text of at most 1500 characters, and is a number: `7`
     /evidence: must be an array of at most 20 evidence ids, as in `["E3", "E7"]`, and is a text: `E1`

@@ -17,7 +17,7 @@ use crate::call::gate::exhibit::SoFar;
 use crate::call::gate::grounds::Grounds;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::sequencer::shown::Limits;
-use crate::call::gate::sequencer::{Parts, Sequencer};
+use crate::call::gate::sequencer::{Order, Parts, Sequencer};
 use crate::call::gate::vote::{Claim, Claimant, Proof, Whole};
 use crate::call::gate::warrant::Warrant;
 use crate::call::gate::{Gate, Writes};
@@ -109,6 +109,8 @@ pub(in crate::call::gate) struct Effected {
     pub(in crate::call::gate) approval: ApprovalId,
     pub(in crate::call::gate) digest: String,
     pub(in crate::call::gate) at: Timestamp,
+    /// How many records the ledger had then.
+    pub(in crate::call::gate) records: u64,
 }
 
 /// What is really there.
@@ -172,6 +174,7 @@ impl Real {
 pub(in crate::call::gate) struct Shared {
     real: Mutex<Real>,
     killed: Mutex<CancellationToken>,
+    disk: Mutex<Arc<Memory>>,
 }
 
 impl Shared {
@@ -181,6 +184,8 @@ impl Shared {
 
     /// One step of the world; whether it fails.
     async fn step<T>(&self, does: impl FnOnce(&mut Real) -> T) -> Option<T> {
+        // Whatever else is under way may go on here.
+        tokio::task::yield_now().await;
         let broken = {
             let mut real = self.real();
             let now = real.steps;
@@ -281,10 +286,11 @@ impl WriteTool for Doubles {
         if hangs {
             return std::future::pending().await;
         }
+        let records = u64::try_from(self.0.disk.lock().unwrap().rows(Log::Writes).len()).unwrap();
         let written = self.0.step(|real| {
             if let Some(error) = real.next_write.take() {
                 if let WriteError::Unknown { .. } = error {
-                    effect(real, &plan);
+                    effect(real, &plan, records);
                 }
                 return Err(error);
             }
@@ -292,7 +298,7 @@ impl WriteTool for Doubles {
                 let message = "it is not as it was".to_owned();
                 return Err(WriteError::Refused { reason: "CHANGED", message });
             }
-            effect(real, &plan);
+            effect(real, &plan, records);
             let undo = Proposal { tool: plan.tool.clone(), arguments: Map::new(), why: "takes it back".to_owned() };
             Ok(Effect {
                 after: bound(real, &plan.target),
@@ -325,10 +331,10 @@ impl WriteTool for Doubles {
     }
 }
 
-fn effect(real: &mut Real, plan: &Plan) {
+fn effect(real: &mut Real, plan: &Plan, records: u64) {
     let at = real.wall;
     *real.versions.entry(plan.target.name.clone()).or_insert(1) += 1;
-    real.effects.push(Effected { approval: plan.id, digest: plan.digest.as_str().to_owned(), at });
+    real.effects.push(Effected { approval: plan.id, digest: plan.digest.as_str().to_owned(), at, records });
 }
 
 struct Shop;
@@ -433,14 +439,18 @@ pub(in crate::call::gate) struct World {
 
 impl World {
     pub(in crate::call::gate) fn new() -> Self {
-        let killed = Mutex::new(CancellationToken::new());
-        let shared = Arc::new(Shared { real: Mutex::new(Real::new()), killed });
+        let memory: Arc<Memory> = Arc::default();
+        let shared = Arc::new(Shared {
+            real: Mutex::new(Real::new()),
+            killed: Mutex::new(CancellationToken::new()),
+            disk: Mutex::new(Arc::clone(&memory)),
+        });
         let tool: Arc<dyn WriteTool> = Arc::new(Doubles(Arc::clone(&shared)));
         let names: [ToolName; 3] = ["nudge", "edit", "restart"].map(|name| name.parse().unwrap());
         let code: BTreeMap<ToolName, Code> =
             names.into_iter().map(|name| (name, Code::Write(Arc::clone(&tool)))).collect();
         Self {
-            memory: Arc::default(),
+            memory,
             shared,
             registry: Arc::new(Registry::new(definitions(), code).ok().unwrap()),
             policy: Arc::clone(&POLICY),
@@ -456,11 +466,16 @@ impl World {
         }
     }
 
-    /// The same tools and people over an empty store, in a world as it was at first.
-    pub(in crate::call::gate) fn renew(&mut self) {
-        self.memory = Arc::default();
+    /// The same tools and people over this store, in a world as it was at first.
+    pub(in crate::call::gate) fn renew(&mut self, memory: Memory) {
+        self.on(Arc::new(memory));
         *self.shared.real() = Real::new();
         *self.shared.killed.lock().unwrap() = CancellationToken::new();
+    }
+
+    fn on(&mut self, memory: Arc<Memory>) {
+        *self.shared.disk.lock().unwrap() = Arc::clone(&memory);
+        self.memory = memory;
     }
 
     pub(in crate::call::gate) fn real(&self) -> MutexGuard<'_, Real> {
@@ -485,9 +500,16 @@ impl World {
 
     /// A process starts on what the last one left.
     pub(in crate::call::gate) fn restart(&mut self) {
-        self.memory = Arc::new(self.memory.restarted());
+        self.on(Arc::new(self.memory.restarted()));
         self.real().broken = None;
         *self.shared.killed.lock().unwrap() = CancellationToken::new();
+    }
+
+    /// With the order of steps of a program that has a fault.
+    pub(in crate::call::gate) async fn try_open_planted(&self) -> Result<Sequencer, Objection> {
+        let mut sequencer = self.try_open().await?;
+        sequencer.order = Order::ConsumedBeforeIntent;
+        Ok(sequencer)
     }
 
     pub(in crate::call::gate) async fn try_open(&self) -> Result<Sequencer, Objection> {
@@ -610,7 +632,7 @@ pub(super) fn told(result: &ToolResult) -> (String, String) {
 }
 
 /// Evidence that strangers may have written.
-pub(super) fn evidence(n: u64, line: &str) -> ToolResult {
+pub(in crate::call::gate) fn evidence(n: u64, line: &str) -> ToolResult {
     ToolResult {
         call_id: crate::domain::name::CallId::nth(n),
         tool: "search_logs".to_owned(),
