@@ -35,7 +35,7 @@ fn cases(test: &str) -> Vec<String> {
     let (mut rest, mut cases) = (test, Vec::new());
     while let Some(found) = id.captures(rest) {
         cases.push(format!("{}-{}", found[1].to_uppercase(), &found[2]));
-        rest = &rest[found[0].len()..];
+        rest = rest.strip_prefix(&found[0]).unwrap();
     }
     cases
 }

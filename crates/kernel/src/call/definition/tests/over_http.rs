@@ -55,8 +55,9 @@ fn a_write_with_target_preview_and_probe_loads() {
 fn a_write_that_lacks_something_does_not_load() {
     let without = |from: &str, to: &str| {
         let begin = WRITE.find(from).unwrap();
-        let end = WRITE[begin..].find(to).map_or(WRITE.len(), |at| begin + at);
-        load([operator("w.toml", &format!("{}{}", &WRITE[..begin], &WRITE[end..]))]).unwrap_err()
+        let end = WRITE.get(begin..).unwrap().find(to).map_or(WRITE.len(), |at| begin + at);
+        load([operator("w.toml", &format!("{}{}", WRITE.get(..begin).unwrap(), WRITE.get(end..).unwrap()))])
+            .unwrap_err()
     };
     let with = |from: &str, to: &str| load([operator("w.toml", &WRITE.replace(from, to))]).unwrap_err();
     let all = [
