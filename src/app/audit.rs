@@ -35,7 +35,7 @@ use warrant_toolbox::tools::process::users;
 use super::fault::Fault;
 use super::sequencer::line::Line;
 use super::sequencer::wire::Ask;
-use super::{App, SystemClock};
+use super::{App, SystemClock, builtin, files};
 
 /// What the ledger of this config is opened with.
 #[must_use]
@@ -45,6 +45,29 @@ pub fn options(app: &App) -> Options {
     let instance = if instance.trim().is_empty() { "unknown" } else { instance.trim() };
     let key = app.config.ledger.key(&app.config.store);
     Options::new(key, Arc::new(|| SystemClock.now()), instance.to_owned(), env!("CARGO_PKG_VERSION").to_owned())
+}
+
+/// The texts that decide what this process does beside policies and people: config, tools, runbooks, with secrets masked.
+///
+/// # Errors
+/// [`Fault::Failed`] where one can't be read or masked; what is in force would not be known then.
+pub fn texts(app: &App) -> Result<BTreeMap<String, String>, Fault> {
+    let (config, mut problems) = (&app.config, Vec::new());
+    let tools = files::read(&config.tool_dirs, "toml", builtin::TOOLS, &mut problems);
+    let runbooks = files::read(&config.runbook_dirs, "md", builtin::RUNBOOKS, &mut problems);
+    let mut texts: BTreeMap<String, String> =
+        tools.into_iter().chain(runbooks).map(|found| (found.name, found.text)).collect();
+    match files::text(&config.path) {
+        Ok(text) => drop(texts.insert("config".to_owned(), text)),
+        Err(error) => problems.push(format!("can't read `{}`: {error}", config.path.display())),
+    }
+    for (name, text) in &mut texts {
+        match app.redactor.redact_text(text) {
+            Ok(masked) => *text = masked.text.into_owned(),
+            Err(error) => problems.push(format!("`{name}`: {error}")),
+        }
+    }
+    if problems.is_empty() { Ok(texts) } else { Err(Fault::Failed(problems.join("; "))) }
 }
 
 /// The ledger, open for reading.

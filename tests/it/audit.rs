@@ -354,3 +354,28 @@ async fn exports_for_people_hold_every_record_and_no_formula() {
         place.run("", &["audit", "export", "--format", "csv", "--output", place.at("ledger.csv").to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(1));
 }
+
+#[tokio::test]
+async fn what_is_in_force_is_recorded_once_and_its_texts_are_kept() {
+    let place = Place::new();
+    for _ in 0..2 {
+        assert_eq!(place.run("", &["approvals", "list"]).status.code(), Some(0));
+    }
+    let lines = place.told(&["list", "--all", "--json"]);
+    let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| records.iter().filter(|it| it["kind"] == kind).collect::<Vec<_>>();
+    assert_eq!((of("config_changed").len(), of("policy_loaded").len(), of("people_changed").len()), (1, 1, 1));
+    let folder = place.exported();
+    let texts = of("config_changed")[0]["fields"]["texts"].as_object().unwrap();
+    assert!(texts.len() > 20);
+    for (name, digest) in texts {
+        let text = std::fs::read_to_string(folder.join("texts").join(digest.as_str().unwrap())).unwrap();
+        assert!(name != "config" || text.contains("publish_command"), "{text}");
+    }
+    // Another text in its place is no text of that digest.
+    let mut files = all_files(&folder).unwrap();
+    let (path, _) =
+        files.iter().find(|(path, _)| path.starts_with("texts")).map(|(path, it)| (path.clone(), it)).unwrap();
+    files.insert(path, b"permit(principal, action, resource);".to_vec());
+    assert!(!verify_files(&files, Vec::new(), None).unwrap().is_sound());
+}

@@ -164,6 +164,7 @@ async fn in_force(app: &App, ledger: &Ledger) -> Result<(), Fault> {
     let policies = app.bench.policy.in_force();
     let policies = BTreeMap::from([("policies".to_owned(), policies.text().to_owned())]);
     ledger.in_force(RecordKind::PolicyLoaded, &policies).await?;
+    ledger.in_force(RecordKind::ConfigChanged, &audit::texts(app)?).await?;
     let people = BTreeMap::from([("people".to_owned(), people.text().to_owned())]);
     Ok(ledger.in_force(RecordKind::PeopleChanged, &people).await?)
 }

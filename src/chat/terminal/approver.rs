@@ -111,6 +111,12 @@ impl<W: Write + Send> Approver for TerminalApprover<W> {
             clock: self.clock.as_ref(),
             rows: self.rows,
         };
+        if self.present.len() > 1 {
+            let mut sheet = Sheet::new(talk.held.paint(), talk.held.columns());
+            sheet.gap();
+            sheet.say(Some(Role::Careful), &format!("This one is for {}.", by.person));
+            talk.held.show(&sheet.into_text());
+        }
         // Where it stands the gate reads from the approval itself.
         talk.about(card.clone()).await;
     }

@@ -28,6 +28,9 @@ const CASE_LINES: usize = 6;
 /// Lines of one excerpt on the face.
 const EXCERPT_LINES: usize = 4;
 
+/// Excerpts that are shown with so many lines.
+const FEW: usize = 3;
+
 /// The face of a card.
 #[must_use]
 pub fn face(card: &Card, now: Timestamp, paint: Paint, columns: usize) -> String {
@@ -185,7 +188,7 @@ fn change(sheet: &mut Sheet, card: &Card) {
             DiffLine::Added(text) => sheet.change(Some(Role::Added), "+", &short(text)),
         }
     }
-    sheet.leave_out(rest, if rest == 1 { "line of the change" } else { "lines of the change" });
+    sheet.leave_out(rest, if rest == 1 { "line of the change" } else { "lines of the change" }, "see the whole");
 }
 
 /// A line as far as the face shows it; the card of a longer one asks for the whole.
@@ -254,20 +257,22 @@ fn put_argument(sheet: &mut Sheet, card: &Card, argument: &Argument, most: Most)
 fn case(sheet: &mut Sheet, card: &Card) {
     sheet.heading("The model's case", "its own words; nothing above rests on them");
     let case = &card.case;
-    sheet.foreign(MODEL, None, &case.because, Most::Lines(CASE_LINES));
+    sheet.words(MODEL, &case.because, Most::Lines(CASE_LINES));
     for (title, text) in [
         ("What else could be done, it says", case.alternatives.as_deref()),
         ("If nothing is done, it says", case.otherwise.as_deref()),
     ] {
         sheet.say(Some(Role::Faint), title);
-        sheet.foreign(MODEL, None, text.unwrap_or("(nothing)"), Most::Lines(CASE_LINES));
+        sheet.words(MODEL, text.unwrap_or("(nothing)"), Most::Lines(CASE_LINES));
     }
 }
 
 fn evidence_of(sheet: &mut Sheet, card: &Card) {
     sheet.heading("Evidence it cites", &cited(card));
+    // Many are named rather than shown, or what they are cited for would be out of sight.
+    let lines = if card.excerpts.len() > FEW { 1 } else { EXCERPT_LINES };
     for excerpt in &card.excerpts {
-        put_excerpt(sheet, excerpt, Most::Lines(EXCERPT_LINES));
+        put_excerpt(sheet, excerpt, Most::Lines(lines));
     }
 }
 
@@ -278,7 +283,8 @@ fn put_excerpt(sheet: &mut Sheet, excerpt: &Excerpt, most: Most) {
         String::new()
     };
     sheet.say(None, &format!("{} {} ({}){kept}", excerpt.evidence, excerpt.tool, trust(excerpt.origin)));
-    sheet.foreign(STRANGER, Some(Role::Faint), &excerpt.lines.join("\n"), most);
+    let rest = format!("evidence {}", excerpt.evidence);
+    sheet.excerpt(STRANGER, Some(Role::Faint), &excerpt.lines.join("\n"), most, &rest);
 }
 
 fn cited(card: &Card) -> String {

@@ -139,11 +139,23 @@ impl Sheet {
 
     /// Foreign text to the letter, behind a margin that stands on every line.
     pub fn foreign(&mut self, margin: &str, role: Option<Role>, text: &str, most: Most) {
+        self.excerpt(margin, role, text, most, "see the whole");
+    }
+
+    /// The same, saying where the rest is to be seen.
+    pub fn excerpt(&mut self, margin: &str, role: Option<Role>, text: &str, most: Most, rest: &str) {
         let lines = exact(text, self.columns.saturating_sub(margin.width()));
-        self.some(lines, most, |sheet, part| {
+        self.some(lines, most, rest, |sheet, part| {
             let part = role.map_or_else(|| part.clone(), |role| sheet.paint.paint(role, &part));
             sheet.push(&format!("{margin}{part}"));
         });
+    }
+
+    /// Words of somebody behind a margin that stands on every line, wrapped as prose.
+    pub fn words(&mut self, margin: &str, text: &str, most: Most) {
+        let room = self.columns.saturating_sub(margin.width());
+        let lines = text.lines().flat_map(|line| wrap(&visible(line), room)).filter(|line| !line.is_empty());
+        self.some(lines.collect(), most, "see the whole", |sheet, part| sheet.push(&format!("{margin}{part}")));
     }
 
     /// One line of a change behind its mark, which stands on every part of it.
@@ -156,15 +168,15 @@ impl Sheet {
     }
 
     /// Says that lines were left out.
-    pub fn leave_out(&mut self, count: usize, what: &str) {
+    pub fn leave_out(&mut self, count: usize, what: &str, rest: &str) {
         if count > 0 {
             self.left_out += count;
-            let text = format!("  … {count} more {what}: see the whole");
+            let text = format!("  … {count} more {what}: {rest}");
             self.push(&self.paint.paint(Role::Careful, &text));
         }
     }
 
-    fn some(&mut self, lines: Vec<String>, most: Most, mut each: impl FnMut(&mut Self, String)) {
+    fn some(&mut self, lines: Vec<String>, most: Most, where_to: &str, mut each: impl FnMut(&mut Self, String)) {
         let shown = match most {
             Most::All => lines.len(),
             // A single line more costs no more room than saying so.
@@ -175,7 +187,7 @@ impl Sheet {
         for line in lines.into_iter().take(shown) {
             each(self, line);
         }
-        self.leave_out(rest, if rest == 1 { "line" } else { "lines" });
+        self.leave_out(rest, if rest == 1 { "line" } else { "lines" }, where_to);
     }
 
     fn push(&mut self, line: &str) {

@@ -109,8 +109,8 @@ fn a_restart_in_a_narrow_terminal() {
 
     The model's case
       its own words; nothing above rests on them
-      │ The pool was cut from 32 to 8 at 11:58; ↪
-      │ errors began 30 s later.
+      │ The pool was cut from 32 to 8 at 11:58; errors
+      │ began 30 s later.
       What else could be done, it says
       │ roll back deploy 2.4.1
       If nothing is done, it says

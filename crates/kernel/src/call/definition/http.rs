@@ -51,7 +51,7 @@ pub(super) fn fits_risk(http: &HttpRun, risk: Risk, at: usize, faults: &mut Faul
     match &http.preview {
         None => faults.at(at, "a write needs a `[run.http.preview]`: a GET, and in `bound` what the plan is bound to"),
         Some(look) if look.bound.is_empty() => {
-            faults.at(at, "`preview.bound` is empty: a plan would be bound to nothing")
+            faults.at(at, "`preview.bound` is empty: a plan would be bound to nothing");
         }
         Some(_) => {}
     }
@@ -134,8 +134,16 @@ impl Template<'_, '_> {
                     Some(_) => {}
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.value(what, item, at)),
-            Value::Object(fields) => fields.values().for_each(|field| self.value(what, field, at)),
+            Value::Array(items) => {
+                for item in items {
+                    self.value(what, item, at);
+                }
+            }
+            Value::Object(fields) => {
+                for field in fields.values() {
+                    self.value(what, field, at);
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }

@@ -14,6 +14,7 @@
 //! | `request` | a call becomes a frozen plan that people are asked about |
 //! | `voting` | what people do |
 //! | `grant` | everything is checked again, then a warrant is issued |
+//! | `anew` | what changed since is asked anew |
 //! | `perform` | the write, its outcome, and the look after it |
 //! | `sweep` | what an earlier process left |
 //! | [`tokens`] | another proof of who somebody is |
@@ -35,6 +36,8 @@ mod request;
 mod voting;
 
 mod grant;
+
+mod anew;
 
 mod perform;
 

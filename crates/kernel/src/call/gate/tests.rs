@@ -4,6 +4,8 @@ pub(super) mod world;
 
 mod approvals;
 
+mod people;
+
 mod tiers;
 
 mod crashes;

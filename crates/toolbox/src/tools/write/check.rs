@@ -95,7 +95,7 @@ fn keeps_owner(keep: &Keep) -> bool {
     ours || may_chown()
 }
 
-/// CAP_CHOWN is the lowest bit of the capabilities in force.
+/// `CAP_CHOWN` is the lowest bit of the capabilities in force.
 fn may_chown() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));

@@ -92,14 +92,19 @@ impl Files {
     ) -> Result<Preview, WriteError> {
         let mut shown = facts(held, after);
         let mut notes = Vec::new();
-        check_form(held, after, &mut shown, &mut notes)?;
+        let (path, before, then) = (held.path().to_string(), held.bytes().to_vec(), after.to_vec());
+        let compare = move || Ok((check_form(&path, &before, &then)?, diff(&before, &then)));
+        let (form, diff) = blocking(compare).await?;
+        if let Some(parsed) = form {
+            shown.extend([parsed.fact]);
+            notes.extend(parsed.note);
+        }
         self.check_validator(place, owned.service, held, after, &mut shown, &mut notes).await?;
         match owned.listed {
             Listed::Temporary => notes.push(format!("an override of `{}`; a restart of it discards this", owned.name)),
             Listed::Configuration => notes.push(format!("configuration of `{}`", owned.name)),
         }
         notes.extend(dependents(&self.catalog, owned));
-        let diff = diff(held.bytes(), after);
         let (gone, come) = counts(&diff);
         let path = format!("{}:{}", place.root.name(), place.path);
         if let Some(line) = first_line(held.bytes(), after) {
@@ -253,21 +258,24 @@ impl Files {
     }
 }
 
-fn check_form(held: &Held, after: &[u8], shown: &mut Facts, notes: &mut Vec<String>) -> Result<(), WriteError> {
-    let path = held.path().as_str();
-    let Some(form) = Form::of(path) else { return Ok(()) };
-    let said = match (form.parse(held.bytes()), form.parse(after)) {
-        (_, Ok(())) => "parses".to_owned(),
-        (Ok(()), Err(why)) => {
-            return Err(refused("UNPARSABLE", format!("`{path}` would no longer be valid {form}: {why}")));
-        }
+/// Whether a file parses: a fact to show, and a note where it did not before either.
+struct Parsed {
+    fact: (String, String),
+    note: Option<String>,
+}
+
+/// Refuses what parses now and would not then.
+fn check_form(path: &str, before: &[u8], after: &[u8]) -> Result<Option<Parsed>, WriteError> {
+    let Some(form) = Form::of(path) else { return Ok(None) };
+    let name = form.to_string().to_lowercase();
+    match (form.parse(before), form.parse(after)) {
+        (_, Ok(())) => Ok(Some(Parsed { fact: (name, "parses".to_owned()), note: None })),
+        (Ok(()), Err(why)) => Err(refused("UNPARSABLE", format!("`{path}` would no longer be valid {form}: {why}"))),
         (Err(_), Err(why)) => {
-            notes.push(format!("the file is not valid {form} now, and would not be then"));
-            format!("does not parse: {why}")
+            let note = Some(format!("the file is not valid {form} now, and would not be then"));
+            Ok(Some(Parsed { fact: (name, format!("does not parse: {why}")), note }))
         }
-    };
-    shown.insert(form.to_string().to_lowercase(), said);
-    Ok(())
+    }
 }
 
 /// A call that we propose.

@@ -90,7 +90,7 @@ fn quoted(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
 
 fn check(matcher: &Matcher) -> Result<(), String> {
     let Matcher { name, value, is_regex, .. } = matcher;
-    if value.chars().any(|c| c.is_control()) || value.chars().count() > 300 {
+    if value.chars().any(char::is_control) || value.chars().count() > 300 {
         return Err(format!("the value of `{name}` is longer than 300 characters or holds control characters"));
     }
     if *is_regex && anchored(value).is_none() {

@@ -29,7 +29,7 @@ use procfs::Process;
 /// A question is answered within this time, or not at all.
 const ASK: Duration = Duration::from_secs(10);
 /// A restart that takes longer is not waited for.
-const RESTART: Duration = Duration::from_secs(60);
+const RESTART: Duration = Duration::from_mins(1);
 const MAX_OUTPUT: usize = 64 * 1024;
 /// Characters of a program's complaint that are told.
 const TOLD: usize = 300;

@@ -17,7 +17,7 @@ use super::world::{World, by, claim, set};
 /// All schedules come from this one seed.
 const SEED: u64 = 0x57a7_ed11_c0de_0003;
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Numbers that follow from a seed (`SplitMix64`).
 struct Dice(Cell<u64>);
 
 impl Dice {
@@ -170,7 +170,7 @@ async fn live(world: &World, told: &Told, dice: &Dice, order: Order) {
     }
     let play = Play { world, told, dice, sequencer: &sequencer };
     play.act(Act::Ask).await;
-    for _ in 0..1 + dice.below(4) {
+    for _ in 0..=dice.below(4) {
         if dice.below(4) == 0 {
             tokio::join!(play.act(dice.one(&ACTS)), play.act(dice.one(&ACTS)));
         } else {
@@ -184,7 +184,7 @@ fn schedule(world: &mut World, number: u64, order: Order) -> Vec<String> {
     world.renew(Memory::default());
     let dice = Dice::of(SEED ^ number.wrapping_mul(0xd134_2543_de82_ef95));
     let told = Told::default();
-    for _ in 0..1 + u64::from(dice.below(3) == 0) {
+    for _ in 0..=u64::from(dice.below(3) == 0) {
         world.real().probe_fails = dice.below(4) == 0;
         if dice.below(3) > 0 {
             world.memory.fail_at(2 + dice.below(60), dice.one(&Fault::ALL));

@@ -1,4 +1,4 @@
-//! A silence against a double of the Alertmanager; tests/real_writes.rs has a real one.
+//! A silence against a double of the Alertmanager; one test has a real one.
 
 use std::io::Write as _;
 use std::sync::Mutex;

@@ -27,20 +27,20 @@ pub(super) fn look(pid_file: &Path) -> Result<Seen, WriteError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unreachable(format!("reading `{}` failed: {error}", pid_file.display()))),
     };
-    let found = process(text.trim().parse().ok());
-    let (standing, state) = match found {
+    let running = process(text.trim().parse().ok());
+    let (standing, words) = match running {
         Some(_) => (Standing::Running, "runs"),
         None => (Standing::Down, "does not run: no process with the id in its `pid_file`"),
     };
-    Ok(Seen { standing, state: state.to_owned(), process: found, restarts: None })
+    Ok(Seen { standing, state: words.to_owned(), process: running, restarts: None })
 }
 
 pub(super) async fn restart(argv: &[String]) -> Asked {
-    let Some((program, args)) = argv.split_first() else {
+    let Some((program, words)) = argv.split_first() else {
         return Asked::Refused("the `argv` of the catalog is empty".to_owned());
     };
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match ask(program, &args, &[], RESTART).await {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match ask(program, &words, &[], RESTART).await {
         Ok(answer) if answer.end == End::Exited(0) => Asked::Done,
         Ok(answer) => Asked::Failed(answer.complaint()),
         Err(failure) => failure.asked(),
