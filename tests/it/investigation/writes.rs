@@ -29,7 +29,7 @@ use warrant_toolbox::tools::process::users;
 use super::whole::warrant;
 use super::{World, reported, results, serve, told};
 use crate::model_server::ModelServer;
-use crate::model_server::script::{Shape, Turn};
+use crate::model_server::script::{History, Pick, Rules, Script, Shape, Turn};
 
 /// What people say, each time that they are asked.
 pub enum Say {
@@ -351,7 +351,9 @@ async fn lines_that_have_shrunk_out_of_view_are_shown_again_before_they_are_edit
         Turn::calls([("w2", "edit_config", edited)]),
         report(&world),
     ];
-    let server = serve(turns).await;
+    // What has shrunk is another message than before.
+    let rules = Rules { history: History::MayShrink, ..super::rules() };
+    let server = ModelServer::with(Script { turns, pick: Pick::InOrder }, rules, 0).await;
     let models = super::model("main", Shape::OpenAi, &server.base_url(Shape::OpenAi), "");
     let text = world.config(&["main"], &models, "context_chars = 20000", &people());
     std::fs::write(world.path("etc/billing.toml"), &padding).unwrap();
