@@ -24,10 +24,12 @@ use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Writes as Asking;
 use warrant_kernel::store::capture::Captured;
 use warrant_toolbox::catalog::Catalog;
+use warrant_toolbox::runbook::library::Library;
 
 use super::investigate::Investigation;
 use super::prompt;
 use super::remedies;
+use super::report::established;
 use super::state::{CallKind, CallState, State};
 
 /// Where the writes of an investigation go. What it opens, it opens when a write is asked for and not before.
@@ -118,7 +120,7 @@ impl Investigation<'_> {
         let results = prompt::still_seen(state);
         let seen: Vec<&ToolResult> = results.iter().collect();
         let grounds = self.grounds(state);
-        let so_far = so_far(state);
+        let so_far = so_far(state, &self.bench.library);
         let writes = Writes {
             sequencer,
             approver: self.writes.approver(),
@@ -201,7 +203,7 @@ fn neighbours(catalog: &Catalog, service: Option<&ServiceName>) -> Vec<ServiceNa
 }
 
 /// The investigation up to here, for those who decide.
-fn so_far(state: &State) -> SoFar {
+fn so_far(state: &State, library: &Library) -> SoFar {
     let reads = state.calls.iter().filter(|known| known.kind == CallKind::Read && known.result.is_some());
     let line = |known: &CallState| {
         let result = known.result.as_ref()?;
@@ -216,6 +218,6 @@ fn so_far(state: &State) -> SoFar {
         turns: u32::try_from(state.turns.len()).unwrap_or(u32::MAX),
         reads: u32::try_from(reads.count()).unwrap_or(u32::MAX),
         lines: state.calls.iter().filter_map(line).collect(),
-        ruled_out: Vec::new(),
+        ruled_out: established::ruled_out(state, library),
     }
 }

@@ -14,6 +14,11 @@ use tokio::sync::Semaphore;
 static TURNS: Semaphore = Semaphore::const_new(2);
 
 async fn demo(args: &[&str], codes: &[i32]) -> Value {
+    demo_told(args, codes).await.0
+}
+
+/// What it printed, and what it told people meanwhile.
+async fn demo_told(args: &[&str], codes: &[i32]) -> (Value, String) {
     let _turn = TURNS.acquire().await.unwrap();
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_warrant"));
     let run = command.args(["demo", "--json"]).args(args).kill_on_drop(true).output().await.unwrap();
@@ -25,7 +30,7 @@ async fn demo(args: &[&str], codes: &[i32]) -> Value {
     let injected = printed["injected"].as_object().unwrap();
     let keys: Vec<_> = injected.keys().map(String::as_str).collect();
     assert_eq!(keys, ["fault", "service", "file", "key", "line", "onset", "decoy"]);
-    printed
+    (printed, stderr.into_owned())
 }
 
 /// The text of a field, and of a field that is absent, nothing.
@@ -94,7 +99,9 @@ fn writes(shown: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn approved_the_fix_is_made_the_service_restarted_and_the_shop_well_again() {
-    let shown = demo(&["--fault", "pool", "--seed", "3", "--approve", "all"], &[0]).await;
+    let (shown, told) = demo_told(&["--fault", "pool", "--seed", "3", "--approve", "all"], &[0]).await;
+    // The reviewer of the restart was shown the whole, what had been ruled out among it.
+    assert!(told.contains("ruled out: E") && told.contains("this is all there is"), "{told}");
     assert_eq!(writes(&shown), ["done edit_config ann", "done restart_service ben"], "{shown:#}");
     for written in shown["report"]["writes"].as_array().unwrap() {
         assert_eq!(written["verified"]["held"], true, "{written:#}");

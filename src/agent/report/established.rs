@@ -1,4 +1,4 @@
-//! Whether a piece of evidence is one on which a runbook's cause check holds, whoever made the call.
+//! What checks of runbooks show of the evidence, whoever made the calls: that a cause holds, or what is ruled out.
 
 use serde_json::{Map, Value};
 use warrant_kernel::domain::event::Call;
@@ -23,6 +23,33 @@ pub fn is_cause(state: &State, library: &Library, call: &Call, result: &ToolResu
         .filter(|check| check.shows == Shows::Cause && check.tool.as_str() == call.tool)
         .filter(|check| !check.expect.needs_previous())
         .any(|check| same_call(state, check, &given) && check.expect.judge(Seen::from(result), None) == Verdict::Held)
+}
+
+/// What checks of runbooks have ruled out so far, each with its evidence.
+#[must_use]
+pub fn ruled_out(state: &State, library: &Library) -> Vec<String> {
+    let checks: Vec<(&Check, &str)> = library
+        .runbooks()
+        .iter()
+        .flat_map(|runbook| &runbook.checks)
+        .filter(|check| !check.expect.needs_previous())
+        .filter_map(|check| Some((check, check.rules_out.as_deref()?)))
+        .collect();
+    let mut lines = Vec::new();
+    for known in &state.calls {
+        let Some(result) = known.result.as_ref().filter(|result| result.ok) else { continue };
+        let Ok(Value::Object(given)) = serde_json::from_str(&known.call.arguments) else { continue };
+        let failed = |check: &Check| {
+            check.tool.as_str() == known.call.tool
+                && same_call(state, check, &given)
+                && check.expect.judge(Seen::from(result), None) == Verdict::Failed
+        };
+        let Some((_, rules_out)) = checks.iter().find(|(check, _)| failed(check)) else { continue };
+        let of = given.get("service").and_then(Value::as_str).map(|service| format!("{service}: ")).unwrap_or_default();
+        let evidence = result.evidence.map(|id| format!("{id} ")).unwrap_or_default();
+        lines.push(format!("{evidence}{of}{rules_out}"));
+    }
+    lines
 }
 
 fn same_call(state: &State, check: &Check, given: &Map<String, Value>) -> bool {
