@@ -126,10 +126,12 @@ impl WriteTool for Doubles {
                 return Probed::CantTell { because: "it does not answer".to_owned() };
             }
             let now = bound(real, &plan.target);
-            if now == plan.preview.bound {
-                Probed::DidNot { because: "it is as it was".to_owned() }
-            } else {
-                Probed::Took { after: now, because: "it is another".to_owned() }
+            let version = |facts: &Facts| facts["version"].parse::<u64>().unwrap();
+            match version(&now).checked_sub(version(&plan.preview.bound)) {
+                Some(0) => Probed::DidNot { because: "it is as it was".to_owned() },
+                Some(1) => Probed::Took { after: now, because: "it is the next one".to_owned() },
+                // Somebody else had their hands in it meanwhile.
+                Some(_) | None => Probed::CantTell { because: "it is neither as it was nor as it would be".to_owned() },
             }
         });
         probed.await.unwrap_or_else(|| Probed::CantTell { because: "it does not answer".to_owned() })
