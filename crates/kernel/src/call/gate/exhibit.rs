@@ -89,18 +89,21 @@ fn excerpt(evidence: EvidenceId, result: &ToolResult) -> Excerpt {
     Excerpt { evidence, tool: result.tool.clone(), origin: result.meta.origin, lines, of }
 }
 
-/// The facts before the rows as one line each, then the rows.
+/// The rows, then the facts beside them as one line each: where only a few lines are shown, the rows tell more.
 fn told(data: &Value, lines: &mut Vec<String>) {
     let Value::Object(fields) = data else {
         lines.extend(data.to_string().lines().map(str::to_owned));
         return;
     };
+    for row in fields.values().filter_map(Value::as_array).flatten() {
+        match row {
+            Value::String(text) => lines.extend(text.lines().map(str::to_owned)),
+            other => lines.push(other.to_string()),
+        }
+    }
     for (name, value) in fields {
         match value {
-            Value::Array(rows) => lines.extend(rows.iter().flat_map(|row| match row {
-                Value::String(text) => text.lines().map(str::to_owned).collect(),
-                other => vec![other.to_string()],
-            })),
+            Value::Array(_) => {}
             Value::String(text) => lines.push(format!("{name}: {text}")),
             other => lines.push(format!("{name}: {other}")),
         }
