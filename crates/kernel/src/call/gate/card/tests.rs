@@ -68,8 +68,8 @@ async fn the_whole_is_read_page_by_page() {
       checkout stays slow
     it cites E7
     == Evidence E7 from search_logs, untrusted text
-    service: checkout
     ERROR pool exhausted: 4 of 4 in use
+    service: checkout
     == The investigation up to here
     3 turns, 7 calls
     c1 search_logs
