@@ -182,7 +182,7 @@ fn change(sheet: &mut Sheet, card: &Card) {
     for line in lines {
         match line {
             // Some tools write the marks of a unified diff around it.
-            DiffLine::Hunk(text) => sheet.change(Some(Role::Faint), "@", &short(text.trim_matches(['@', ' ']))),
+            DiffLine::Hunk(text) => sheet.change(Some(Role::Faint), "@", &short(text)),
             DiffLine::Context(text) => sheet.change(None, " ", &short(text)),
             DiffLine::Removed(text) => sheet.change(Some(Role::Removed), "-", &short(text)),
             DiffLine::Added(text) => sheet.change(Some(Role::Added), "+", &short(text)),

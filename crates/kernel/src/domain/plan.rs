@@ -78,7 +78,7 @@ impl From<ApprovalId> for String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "text", rename_all = "snake_case")]
 pub enum DiffLine {
-    /// Begins a group of lines: where they stand, before and after.
+    /// Begins a group of lines: where they stand, before and after, `-27,5 +27,5`.
     Hunk(String),
     /// As before.
     Context(String),

@@ -21,7 +21,8 @@ pub fn diff(before: &[u8], after: &[u8]) -> Vec<DiffLine> {
     let found = TextDiff::configure().timeout(PATIENCE).diff_slices(&old, &new);
     let mut shown = Vec::new();
     for hunk in found.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        shown.push(DiffLine::Hunk(hunk.header().to_string()));
+        let place = hunk.header().to_string();
+        shown.push(DiffLine::Hunk(place.trim_matches(['@', ' ']).to_owned()));
         for change in hunk.iter_changes() {
             let text = change.value().to_owned();
             shown.push(match change.tag() {

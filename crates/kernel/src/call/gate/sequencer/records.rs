@@ -196,10 +196,10 @@ pub(super) fn at(at: Timestamp) -> String {
 
 fn marked(line: &DiffLine) -> String {
     let mark = match line {
-        DiffLine::Hunk(_) => '@',
-        DiffLine::Context(_) => ' ',
-        DiffLine::Removed(_) => '-',
-        DiffLine::Added(_) => '+',
+        DiffLine::Hunk(_) => "@@ ",
+        DiffLine::Context(_) => " ",
+        DiffLine::Removed(_) => "-",
+        DiffLine::Added(_) => "+",
     };
     format!("{mark}{}", text_of(line))
 }

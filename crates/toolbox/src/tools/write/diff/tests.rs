@@ -6,7 +6,7 @@ fn shown(before: &[u8], after: &[u8]) -> String {
     let lines: Vec<String> = diff(before, after)
         .into_iter()
         .map(|line| match line {
-            DiffLine::Hunk(text) => text,
+            DiffLine::Hunk(text) => format!("@@ {text} @@"),
             DiffLine::Context(text) => format!(" {text}"),
             DiffLine::Removed(text) => format!("-{text}"),
             DiffLine::Added(text) => format!("+{text}"),
