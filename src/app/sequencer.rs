@@ -9,7 +9,7 @@
 //! | [`socket`] | the Unix socket, both ends |
 //! | [`office`] | answers, in the name of whom the kernel or a token tells |
 //! | [`hold`] | takes the lease, and what goes with it |
-//! | [`line`] | the way of a command to whoever holds it |
+//! | [`mod@line`] | the way of a command to whoever holds it |
 
 pub mod wire;
 

@@ -1,6 +1,6 @@
 //! The one seam through which approvals and the ledger are stored.
 //!
-//! [`Storage`] reads, and writes by [`Storage::commit`] alone: all of a [`Batch`] or nothing, durable on return. Nothing
+//! `Storage` reads, and writes by `Storage::commit` alone: all of a [`Batch`] or nothing, durable on return. Nothing
 //! in it changes or removes a record; what may go is an opening, in the batch that appends the record which says so.
 
 use std::error::Error;
