@@ -11,6 +11,7 @@ use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 
 use super::matched;
+use crate::agent::report::established::ruled_out;
 use crate::agent::state::State;
 
 const RUNBOOK: &str = r#"+++
@@ -24,6 +25,7 @@ tool = "scrape_metrics"
 args = { service = "{service}", match = "waiting" }
 expect = { at = "/highest/value", is = "gt", value = 0 }
 means = "callers wait"
+rules_out = "nobody waits"
 mechanism = true
 
 [[remedies]]
@@ -142,4 +144,11 @@ fn a_remedy_is_no_ground_where_nothing_held_or_nothing_was_read() {
     // What an alert's text names is nobody's word.
     assert_eq!(told(&[scraped("billing", 0)]), Vec::<String>::new());
     assert_eq!(told(&[scraped("orders", 3), changed()]), [r#"pool: restart_service {"service":"orders"}"#]);
+}
+
+#[test]
+fn what_checks_rule_out_stands_with_its_evidence() {
+    let library = Library::load(&[("pool.md", RUNBOOK)], &[]);
+    let lines = ruled_out(&state(&[scraped("billing", 0), scraped("orders", 7)]), &library);
+    assert_eq!(lines, ["E1 billing: nobody waits"]);
 }

@@ -42,6 +42,14 @@ pub fn overview(overview: &Overview, which: Which) {
         (false, 0) => {}
         (false, _) => print::line(&format!("\n{}: warrant approvals list --all", over_text(over))),
     }
+    let figures = overview.figures;
+    if which == Which::All && figures.decisions > 0 {
+        let (took, hasty) = (figures.seconds / figures.decisions, figures.hasty);
+        let decisions = counted(usize::try_from(figures.decisions).unwrap_or(usize::MAX), "decision");
+        print::line(&format!(
+            "\n{decisions} of people, after {took} s on average; {hasty} of them within 3 s of the card."
+        ));
+    }
     for debt in overview.reviews.iter().filter(|debt| debt.reviewed.is_none()) {
         let (id, by) = (debt.approval, &debt.by);
         print::foreign(&format!("\nA review is owed: {by} broke the glass on {id}: {}", visible(&debt.reason)));

@@ -127,7 +127,8 @@ impl Office {
             let approvals = sequencer.list().await.map_err(refused)?;
             let stopped = sequencer.stopped().await.map_err(refused)?;
             let reviews = sequencer.debts().await.map_err(refused)?;
-            return done(&Overview { approvals, stopped, reviews });
+            let figures = sequencer.figures().await.map_err(refused)?;
+            return done(&Overview { approvals, stopped, reviews, figures });
         };
         // In this order: what has just ended has told why before it is no longer under way.
         let under_way = self.flying.lock().unwrap_or_else(PoisonError::into_inner).contains(&approval);

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use warrant_kernel::call::gate::card::Card;
-use warrant_kernel::call::gate::sequencer::shown::{Debt, Did, Listed, Stopped};
+use warrant_kernel::call::gate::sequencer::shown::{Debt, Did, Figures, Listed, Stopped};
 use warrant_kernel::call::gate::vote::Whole;
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
@@ -145,6 +145,8 @@ pub struct Overview {
     pub stopped: Option<Stopped>,
     /// Reviews of broken glasses, owed and done.
     pub reviews: Vec<Debt>,
+    /// How people decide.
+    pub figures: Figures,
 }
 
 /// One approval as it is now.

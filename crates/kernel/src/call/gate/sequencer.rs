@@ -51,7 +51,6 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use tokio::sync::Mutex as Turn;
 
 use crate::call::registry::Registry;
@@ -108,7 +107,6 @@ pub struct Sequencer {
     index: Arc<Mutex<Index>>,
     /// Approvals whose intent did not become durable in time.
     late: Mutex<BTreeSet<ApprovalId>>,
-    figures: Mutex<Figures>,
     /// One change at a time.
     turn: Arc<Turn<()>>,
     #[cfg(test)]
@@ -146,7 +144,6 @@ impl Sequencer {
             limits: parts.limits,
             index: Arc::new(Mutex::new(index)),
             late: Mutex::default(),
-            figures: Mutex::default(),
             turn: Arc::default(),
             #[cfg(test)]
             order: Order::Together,
@@ -193,10 +190,16 @@ impl Sequencer {
         Ok(self.perform(granted).await)
     }
 
-    /// How people decide, since this process began.
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        *lock(&self.figures)
+    /// How people decide, over all approvals that are kept.
+    ///
+    /// # Errors
+    /// [`Objection::Ledger`] where they can't be read.
+    pub async fn figures(&self) -> Result<Figures, Objection> {
+        let mut figures = Figures::default();
+        for kept in Kept::all(&self.ledger).await? {
+            figures.count(&kept.approval);
+        }
+        Ok(figures)
     }
 
     /// The limits in force.
@@ -213,10 +216,6 @@ impl Sequencer {
 
     fn index(&self) -> MutexGuard<'_, Index> {
         lock(&self.index)
-    }
-
-    fn note_decision(&self, kept: &Kept, now: Timestamp) {
-        lock(&self.figures).decided(now.duration_since(kept.approval.requested_at));
     }
 
     /// A person's words without secrets.

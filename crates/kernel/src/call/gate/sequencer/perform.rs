@@ -53,7 +53,7 @@ impl Sequencer {
         let (approval, intent) = (granted.kept.approval.id(), granted.warrant.intent());
         let source = granted.kept.approval.plan.target.source.clone();
         let task = tokio::spawn(desk.perform(granted));
-        let deed = task.await.unwrap_or_else(|_| Deed {
+        task.await.unwrap_or_else(|_| Deed {
             approval,
             intent,
             ended: Ended::Unknown { message: "the work broke off".to_owned() },
@@ -62,11 +62,7 @@ impl Sequencer {
             follow_ups: Vec::new(),
             source,
             output: None,
-        });
-        if let Ended::Done { .. } = deed.ended {
-            lock(&self.figures).executed += 1;
-        }
-        deed
+        })
     }
 }
 

@@ -27,7 +27,7 @@ use crate::redact::Redactor;
 
 use super::kept::{Kept, Switch};
 use super::voting::{after, stopped};
-use super::{Sequencer, lock, perform, records};
+use super::{Sequencer, perform, records};
 
 /// How many variants of a write on one target people are asked about in vain before it is left to them.
 const VARIANTS: usize = 2;
@@ -266,7 +266,6 @@ impl Sequencer {
         let id = approval.id();
         let entries = self.asked(&approval);
         self.put(entries, &mut Kept { approval, revision: 0 }, Vec::new()).await.map_err(unavailable)?;
-        lock(&self.figures).asked += u64::from(quorum > 0);
         Ok(id)
     }
 

@@ -169,7 +169,27 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub(super) fn decided(&mut self, took: SignedDuration) {
+    /// Adds what one approval tells.
+    pub(super) fn count(&mut self, approval: &Approval) {
+        self.asked += u64::from(approval.quorum > 0);
+        for vote in &approval.votes {
+            self.decided(vote.at.duration_since(approval.requested_at));
+        }
+        match approval.state {
+            State::Denied { at, .. } => self.decided(at.duration_since(approval.requested_at)),
+            State::Executed { .. } => self.executed += 1,
+            State::Open
+            | State::Approved { .. }
+            | State::Expired { .. }
+            | State::Revoked { .. }
+            | State::Superseded { .. }
+            | State::Consumed { .. }
+            | State::NotExecuted { .. }
+            | State::Unknown { .. } => {}
+        }
+    }
+
+    fn decided(&mut self, took: SignedDuration) {
         self.decisions += 1;
         self.hasty += u64::from(took < SignedDuration::from_secs(3));
         self.seconds += u64::try_from(took.as_secs()).unwrap_or(0);

@@ -33,7 +33,6 @@ impl Sequencer {
             .with("vote", "approve")
             .with("whole", serde_json::json!(claim.whole));
         self.put(vec![entry], &mut kept, Vec::new()).await?;
-        self.note_decision(&kept, now);
         Ok(tally)
     }
 
@@ -68,7 +67,6 @@ impl Sequencer {
             .with("person", claim.by.person.as_str())
             .with("reason", reason);
         self.put(vec![vote, decision], &mut kept, Vec::new()).await?;
-        self.note_decision(&kept, now);
         Ok(())
     }
 
@@ -139,7 +137,6 @@ impl Sequencer {
         let (_, revision) = self.debt(id).await?;
         self.put(vec![broken, due], &mut kept, vec![debt_document(&debt, revision)?]).await?;
         tracing::warn!(approval = %id, person = %debt.by, "the glass was broken: a review is due");
-        self.note_decision(&kept, now);
         Ok(())
     }
 

@@ -82,6 +82,20 @@ async fn ap_09_one_person_gives_one_vote() {
 }
 
 #[tokio::test]
+async fn how_people_decide_is_counted_from_what_is_kept() {
+    let world = World::new();
+    let sequencer = world.open().await;
+    world.ask(&sequencer, &Nobody, "restart", &on("vault")).await;
+    let card = sequencer.card(A1).await.unwrap();
+    sequencer.vote(A1, &claim(&card, "bob")).await.unwrap();
+    drop(sequencer);
+    // Another process counts the same.
+    let figures = world.open().await.figures().await.unwrap();
+    assert_eq!((figures.asked, figures.decisions, figures.hasty, figures.executed), (1, 1, 1, 0));
+    assert!(figures.hasty_share().is_some_and(|share| share > 0.99));
+}
+
+#[tokio::test]
 async fn ap_11_a_vote_falls_with_the_standing_of_who_gave_it() {
     for gone in [None, Some(Standing { groups: Vec::new(), active: true, human: true })] {
         let world = World::new();
