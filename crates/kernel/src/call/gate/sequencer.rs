@@ -220,9 +220,9 @@ impl Sequencer {
 
     /// A person's words without secrets.
     fn mask(&self, text: &str) -> Result<String, Objection> {
-        let short: String = text.chars().take(2_000).collect();
-        let masked = self.redactor.redact_text(&short).map_err(|error| Objection::Ledger(error.to_string()))?;
-        Ok(masked.text.into_owned())
+        let masked = self.redactor.redact_text(text).map_err(|error| Objection::Ledger(error.to_string()))?;
+        // Only then cut: a part of a secret is no longer found.
+        Ok(masked.text.chars().take(2_000).collect())
     }
 
     fn masked(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, Objection> {

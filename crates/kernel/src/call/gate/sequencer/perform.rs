@@ -202,9 +202,9 @@ impl Desk {
     }
 
     fn mask(&self, text: &str) -> String {
-        let short: String = text.chars().take(2_000).collect();
-        match self.redactor.redact_text(&short) {
-            Ok(masked) => masked.text.into_owned(),
+        match self.redactor.redact_text(text) {
+            // Only then cut: a part of a secret is no longer found.
+            Ok(masked) => masked.text.chars().take(2_000).collect(),
             Err(_) => "(what was said could not be checked for secrets)".to_owned(),
         }
     }
