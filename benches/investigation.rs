@@ -58,7 +58,16 @@ impl Model for Scripted {
         }
         let usage = Usage::default();
         let (text, opaque) = (String::new(), Vec::new());
-        Ok(Answer { model: "scripted".to_owned(), text, calls, opaque, stop: Stop::Calls, usage, cost: None })
+        Ok(Answer {
+            model: "scripted".to_owned(),
+            text,
+            calls,
+            opaque,
+            stop: Stop::Calls,
+            usage,
+            cost: None,
+            passed_over: Vec::new(),
+        })
     }
 }
 

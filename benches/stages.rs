@@ -28,7 +28,7 @@ use warrant_kernel::call::tool::{
 };
 use warrant_kernel::call::{Desk, carry_out};
 use warrant_kernel::db::Database;
-use warrant_kernel::domain::decision::Decision;
+use warrant_kernel::domain::decision::{Decision, Risk};
 use warrant_kernel::domain::event::{Answered, Body, Call, Caller};
 use warrant_kernel::domain::name::{CallId, EvidenceId, RoleName, ServiceName};
 use warrant_kernel::domain::output::Output;
@@ -141,7 +141,8 @@ fn registry(output: &Output) -> (Registry, Policy) {
     let roles: BTreeSet<RoleName> = ROLES.iter().map(|role| role.parse().unwrap()).collect();
     let files = || builtin::TOOLS.iter().map(|(name, text)| DefinitionFile { name, text, standing: Standing::BuiltIn });
     let context = LoadContext { http_sources: &BTreeSet::new(), roles: &roles };
-    let definitions = Definitions::load(files(), &context).unwrap();
+    let mut definitions = Definitions::load(files(), &context).unwrap();
+    definitions.without(|tool| tool.risk != Risk::Read);
     let texts: Vec<PolicyText<'_>> = builtin::POLICIES.iter().map(|(name, text)| PolicyText { name, text }).collect();
     let policy = Policy::load(&texts, definitions.iter().map(Definition::tool), &roles).unwrap();
     let code: BTreeMap<_, Arc<dyn ReadTool>> = definitions

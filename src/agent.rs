@@ -5,6 +5,8 @@
 
 pub mod model;
 
+pub mod held;
+
 pub mod state;
 
 pub mod step;
@@ -15,6 +17,8 @@ pub mod scheduler;
 
 pub mod sweep;
 
+pub mod envelope;
+
 pub mod prompt;
 
 pub mod remedies;
@@ -24,6 +28,8 @@ pub mod report;
 pub mod writes;
 
 pub mod deltas;
+
+pub mod news;
 
 pub mod investigate;
 

@@ -25,15 +25,25 @@ pub mod audit;
 
 pub mod writes;
 
+mod sight;
+
 mod equipment;
+
+pub mod launcher;
+
+mod shell;
+
+mod redaction;
 
 pub mod sequencer;
 
 pub mod approvals;
 
+pub mod serve;
+
 pub mod print;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,6 +53,7 @@ use warrant_kernel::call::tool::Clock;
 use warrant_kernel::db::Database;
 use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
 use warrant_kernel::domain::run::Requester;
+use warrant_kernel::ledger::Random;
 use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
@@ -57,6 +68,7 @@ use warrant_toolbox::tools::write::Hands;
 
 use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
+use crate::agent::scheduler::SourceLimits;
 use crate::config::{Config, ROLES, place};
 use crate::model::config::RUNBOOK;
 use crate::model::fallback::List;
@@ -67,6 +79,7 @@ use crate::telemetry;
 use equipment::Equipment;
 use fault::Fault;
 use files::Found;
+use shell::Shell;
 
 /// The system's clock.
 pub struct SystemClock;
@@ -90,8 +103,14 @@ pub struct App {
     pub hands: Hands,
     /// The model, and those that stand in for it.
     pub model: Arc<dyn Model>,
+    /// How many reads of each source may run at once, over all investigations.
+    pub limits: Arc<SourceLimits>,
+    /// Where words that nobody may guess come from.
+    pub random: Random,
     /// The texts of the policies in force.
     pub policies: Vec<Found>,
+    /// Runs commands, where it may and can.
+    pub(in crate::app) shell: Shell,
     /// What is not as the config says and yet no reason not to start.
     pub warnings: Vec<String>,
 }
@@ -120,7 +139,7 @@ impl App {
         let config = Config::load(&place::find(named)?)?;
         let app = Self::open(config, &environment, only_model)?;
         telemetry::mask_with(app.redactor.clone());
-        for warning in &app.warnings {
+        for warning in app.warnings.iter().chain(&app.shell.why_not) {
             tracing::warn!("{warning}");
         }
         Ok(app)
@@ -142,15 +161,18 @@ impl App {
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
         let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
         problems.extend(library.problems().iter().map(ToString::to_string));
+        let definitions = definitions(&config, &mut problems);
+        let shell = Shell::open(&config, &mut problems);
         let hands =
             Hands { catalog: Arc::clone(&catalog), workspaces, clients: Arc::clone(&clients), kept: kept(&config) };
-        let definitions = definitions(&config, &mut problems);
         let policies = policy::load::texts(&config, &mut problems);
         let policy = definitions
             .as_ref()
-            .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems));
-        let registry = definitions.and_then(|definitions| {
-            let parts = Equipment { hands: &hands, library: &library };
+            .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems))
+            .map(Arc::new);
+        let registry = definitions.and_then(|mut definitions| {
+            shell.leave_out(&mut definitions);
+            let parts = Equipment { hands: &hands, library: &library, shell: &shell, policy: policy.as_ref() };
             parts.registry(definitions, &mut problems)
         });
         let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
@@ -161,12 +183,18 @@ impl App {
                 None => problems.push(format!("`redaction.secrets_env`: `{name}` is not set in the environment")),
             }
         }
-        let redactor = RedactionKey::random().and_then(|key| Redactor::new(key, secrets));
+        // Where one is not set, serving says so; everything else goes on without.
+        let of_serving = config.serve.secrets(env);
+        secrets.extend(of_serving.into_iter().map(|(name, secret)| KnownSecret::new(&name, secret)));
+        let rules = redaction::rules(&config, &mut problems);
+        let redactor = RedactionKey::random().and_then(|key| Redactor::with_rules(key, secrets, rules));
         let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
         match (registry, policy, redactor, model) {
             (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
-                let bench = Bench { registry: Arc::new(registry), catalog, library, policy: Arc::new(policy) };
-                Ok(Self { config, bench, redactor, hands, model, policies, warnings })
+                let limits = Arc::new(limits(&catalog));
+                let bench = Bench { registry: Arc::new(registry), catalog, library, policy };
+                let random: Random = Arc::new(getrandom::fill);
+                Ok(Self { config, bench, redactor, hands, model, limits, random, policies, shell, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
         }
@@ -207,14 +235,14 @@ impl App {
         let names: Vec<&str> = roles.iter().map(RoleName::as_str).collect();
         known.ok_or_else(|| Fault::Usage(format!("there is no role `{name}`; there are: {}", names.join(", "))))
     }
+}
 
-    /// How many reads of each source may run at once.
-    #[must_use]
-    pub fn limits(&self) -> HashMap<SourceName, usize> {
-        let sources = self.bench.catalog.sources();
-        let servers = [&sources.metrics, &sources.alertmanagers, &sources.http];
-        servers.into_iter().flatten().map(|(name, source)| (name.clone(), source.concurrency)).collect()
-    }
+/// How many reads of each source may run at once.
+fn limits(catalog: &Catalog) -> SourceLimits {
+    let sources = catalog.sources();
+    let servers = [&sources.metrics, &sources.alertmanagers, &sources.http];
+    let limits = servers.into_iter().flatten().map(|(name, source)| (name.clone(), source.concurrency));
+    SourceLimits::new(limits.collect())
 }
 
 fn roles(config: &Config) -> BTreeSet<RoleName> {
@@ -223,7 +251,8 @@ fn roles(config: &Config) -> BTreeSet<RoleName> {
 
 /// The roots there are. One that is missing is a source that is down: its tools say so, and all others work.
 fn workspaces(config: &Config, warnings: &mut Vec<String>, problems: &mut Vec<String>) -> Arc<Workspaces> {
-    let dirs = config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs);
+    let dirs =
+        config.policy_dirs.iter().chain(&config.tool_dirs).chain(&config.runbook_dirs).chain(&config.command_dirs);
     // The config, the store and whatever else is Warrant's own: no tool reads them.
     let (kept, key) = (kept(config), config.ledger.key(&config.store));
     let own = [&config.path, &config.store, &kept, &key].into_iter().chain(&config.ledger.publish_dir).chain(dirs);

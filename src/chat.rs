@@ -1,3 +1,5 @@
 //! Where people read and answer.
 
 pub mod terminal;
+
+pub mod slack;

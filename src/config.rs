@@ -8,6 +8,10 @@ pub mod ledger;
 
 pub mod people;
 
+pub mod commands;
+
+pub mod serve;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +25,13 @@ use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::catalog::service::Service;
 use warrant_toolbox::catalog::source::{DirSource, FileSource, HttpSource, Sources};
 
+use crate::alert::config::{LimitsSection, RouteSection};
+use crate::chat::slack::config::Slack;
 use crate::model::config::{ModelConfig, RUNBOOK};
+use crate::web::config::WebConfig;
+
+use commands::Shell;
+use serve::Serve;
 
 /// The roles that are built in.
 pub const ROLES: [&str; 2] = ["explore", "general-purpose"];
@@ -52,6 +62,12 @@ struct Document {
     runbooks: Directories,
     redaction: RedactionSection,
     writes: WritesSection,
+    commands: commands::Section,
+    web: Option<WebConfig>,
+    alerts: BTreeMap<String, RouteSection>,
+    alerting: LimitsSection,
+    slack: Option<Slack>,
+    serve: serve::Section,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -92,6 +108,7 @@ struct Directories {
 #[serde(deny_unknown_fields, default)]
 struct RedactionSection {
     secrets_env: Vec<String>,
+    dirs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -133,8 +150,16 @@ pub struct Config {
     pub runbook_dirs: Vec<PathBuf>,
     /// Environment variables whose values are never shown.
     pub secrets_env: Vec<String>,
+    /// Directories of operators' redaction rules.
+    pub rule_dirs: Vec<PathBuf>,
     /// Whether every investigation may ask for writes.
     pub writes: Writes,
+    /// Whether programs are run that only look.
+    pub shell: Shell,
+    /// Directories of operators' grammars of commands.
+    pub command_dirs: Vec<PathBuf>,
+    /// What `warrant serve` serves.
+    pub serve: Serve,
 }
 
 /// What is wrong with the config.
@@ -218,6 +243,7 @@ impl Document {
                 format!("`investigation.cost` is set, but `[models.{name}]` has no `prices` to reckon with")
             }));
         }
+        let at_once = self.serve.check(&mut problems);
         let window = duration("investigation.window", self.investigation.window.as_deref(), "1h", &mut problems);
         let sources = Sources {
             metrics: self.metrics,
@@ -256,7 +282,17 @@ impl Document {
             policy_dirs: self.policies.dirs,
             runbook_dirs: self.runbooks.dirs,
             secrets_env: self.redaction.secrets_env,
+            rule_dirs: self.redaction.dirs,
             writes: if self.writes.allow { Writes::Allowed } else { Writes::Off },
+            shell: self.commands.shell(),
+            command_dirs: self.commands.dirs,
+            serve: Serve {
+                web: self.web.unwrap_or_else(WebConfig::standard),
+                alerts: self.alerts,
+                alerting: self.alerting,
+                slack: self.slack,
+                at_once,
+            },
         })
     }
 
@@ -277,10 +313,15 @@ impl Document {
             .into_iter()
             .flat_map(|(kind, map)| map.iter().map(move |(name, source)| (format!("{kind}.{name}.dir"), &source.dir)));
         let files = self.deploys.iter().map(|(name, source)| (format!("deploys.{name}.file"), &source.file));
-        let sections = [("tools", &self.tools), ("policies", &self.policies), ("runbooks", &self.runbooks)];
-        let more = sections
-            .into_iter()
-            .flat_map(|(kind, section)| section.dirs.iter().map(move |dir| (format!("{kind}.dirs"), dir)));
+        let sections = [
+            ("tools", &self.tools.dirs),
+            ("policies", &self.policies.dirs),
+            ("runbooks", &self.runbooks.dirs),
+            ("redaction", &self.redaction.dirs),
+            ("commands", &self.commands.dirs),
+        ];
+        let more =
+            sections.into_iter().flat_map(|(kind, dirs)| dirs.iter().map(move |dir| (format!("{kind}.dirs"), dir)));
         let store = self.store.path.iter().map(|path| ("store.path".to_owned(), path));
         for (key, path) in sources.chain(files).chain(more).chain(store) {
             if !path.is_absolute() {

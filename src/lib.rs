@@ -7,7 +7,9 @@
 //! |---|---|---|
 //! | 7 | [`agent`] | one investigation: sweep, scheduler, loop, report, resume |
 //! | 8 | [`model`] | the language models it asks |
-//! | 8 | [`chat`] | the terminal: progress and reports |
+//! | 8 | [`chat`] | the terminal and Slack: progress, reports, approvals |
+//! | 8 | [`web`] | the API, health and metrics |
+//! | 8 | [`alert`] | alerts: received, grouped into incidents, investigated |
 //! | 9 | [`config`] | `warrant.toml`, checked whole |
 //! | 9 | [`telemetry`] | our own log, masked |
 //! | 10 | [`app`] | wires the parts; the commands |
@@ -18,6 +20,10 @@ pub mod agent;
 pub mod model;
 
 pub mod chat;
+
+pub mod web;
+
+pub mod alert;
 
 pub mod config;
 

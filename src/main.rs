@@ -15,6 +15,9 @@ mod approvals;
 #[path = "main/demo.rs"]
 mod demo;
 
+#[path = "main/serve.rs"]
+mod serve;
+
 #[path = "main/commands.rs"]
 mod commands;
 
@@ -23,6 +26,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // A launcher of the sandbox is no command: it takes no flags, and must be alone in its process.
+    if let Some(code) = warrant::app::launcher::entered(std::env::args_os()) {
+        return code;
+    }
     // Flags first: `--version` and `--help` pay for nothing else.
     let flags = flags::Flags::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {

@@ -29,7 +29,7 @@ pub fn begin() {
 }
 
 fn panicked(panic: &PanicHookInfo<'_>) -> String {
-    Masking::masked(&format!("warrant: {panic}\n"))
+    masked(&format!("warrant: {panic}\n"))
 }
 
 /// From now on lines are masked with the secrets of the config too.
@@ -38,23 +38,24 @@ pub fn mask_with(redactor: Redactor) {
     *slot.write().unwrap_or_else(PoisonError::into_inner) = Some(redactor);
 }
 
-/// Masks each line, or writes that it could not.
-struct Masking;
-
-impl Masking {
-    fn masked(text: &str) -> String {
-        let slot = REDACTOR.get_or_init(RwLock::default);
-        let known = slot.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let redactor = known.map_or_else(|| RedactionKey::random().and_then(|key| Redactor::new(key, [])), Ok);
-        let masked = redactor.and_then(|redactor| redactor.redact_text(text).map(|masked| masked.text.into_owned()));
-        masked.unwrap_or_else(|_| "(a line of the log could not be checked for secrets)\n".to_owned())
-    }
+/// A text for standard error without secrets, those of the config too once it is read; a fixed sentence where it could
+/// not be checked.
+#[must_use]
+pub fn masked(text: &str) -> String {
+    let slot = REDACTOR.get_or_init(RwLock::default);
+    let known = slot.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let redactor = known.map_or_else(|| RedactionKey::random().and_then(|key| Redactor::new(key, [])), Ok);
+    let masked = redactor.and_then(|redactor| redactor.redact_text(text).map(|masked| masked.text.into_owned()));
+    masked.unwrap_or_else(|_| "(a text that could not be checked for secrets)\n".to_owned())
 }
+
+/// Masks each event, or writes that it could not.
+struct Masking;
 
 impl Write for Masking {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // The formatter hands over one whole event at a time.
-        io::stderr().write_all(Self::masked(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        io::stderr().write_all(masked(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -76,6 +77,37 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use warrant_kernel::redact::KnownSecret;
+
+    /// Events and the fields of spans are formatted first, and masked as one text.
+    #[test]
+    fn rd_12_events_and_spans_say_no_secret_of_ours() {
+        static WRITTEN: Mutex<String> = Mutex::new(String::new());
+        struct Screen;
+        impl Write for Screen {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                WRITTEN.lock().unwrap().push_str(&masked(&String::from_utf8_lossy(bytes)));
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let ours = "zq-known-value-0815-x";
+        let known = [KnownSecret::new("model_key", ours)];
+        mask_with(Redactor::new(RedactionKey::from_bytes([7; 32]), known).unwrap());
+        let subscriber = tracing_subscriber::fmt().with_writer(|| Screen).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let span = tracing::error_span!("asked", key = ours, url = "https://u:Tr0ub4dor@h/");
+            let _entered = span.enter();
+            tracing::error!(header = ours, "no answer with {ours}, cause: {}", io::Error::other(ours));
+        });
+        let written = WRITTEN.lock().unwrap();
+        assert!(written.contains("no answer with [secret:model_key:") && written.contains("asked"), "{written}");
+        assert!(!written.contains(ours) && !written.contains("Tr0ub4dor"), "{written}");
+        assert!(!masked(&format!("can't reach the provider: {ours}")).contains(ours));
+    }
 
     #[test]
     fn rd_12_a_panic_says_no_secret() {

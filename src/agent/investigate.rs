@@ -1,12 +1,13 @@
 //! The loop: what comes next is decided by the state, done here, and recorded as events.
 
+mod asking;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use tokio::sync::mpsc::unbounded_channel;
-use tokio::time::timeout;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::gate::deed::Deed;
@@ -17,14 +18,16 @@ use warrant_kernel::domain::decision::{Decision, Risk};
 use warrant_kernel::domain::event::{Answered, Asked, Body, Call};
 use warrant_kernel::domain::report::{Report, WriteOutcome};
 use warrant_kernel::domain::result::{Status, ToolResult};
+use warrant_kernel::ledger::Random;
 use warrant_kernel::policy::Policy;
 use warrant_kernel::redact::Redactor;
 use warrant_kernel::store::capture::Captured;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 
-use super::deltas::Lines;
-use super::model::{Answer, Model, ModelError, Request, Seen, Stop, ToolSpec, Usage};
+use super::envelope::Frame;
+use super::model::Model;
+use super::news::News;
 use super::prompt;
 use super::report::{self, Judged};
 use super::scheduler::Scheduler;
@@ -33,9 +36,6 @@ use super::step::{self, HandedIn, Step};
 use super::sweep;
 use super::trace::Trace;
 use super::writes::{Notes, WriteSide};
-
-/// Most tokens of one answer.
-const ANSWER_TOKENS: u32 = 8_192;
 
 /// Identical calls that have failed before the next one is not carried out.
 const FAILURES: usize = 2;
@@ -68,6 +68,10 @@ pub struct Investigation<'a> {
     pub writes: &'a dyn WriteSide,
     /// What the gate tells of them.
     pub notes: Notes,
+    /// What reaches it while it runs.
+    pub news: Arc<News>,
+    /// Draws the word of the marks around text from outside.
+    pub random: Random,
     /// Ends it.
     pub cancel: CancellationToken,
 }
@@ -83,8 +87,17 @@ impl Investigation<'_> {
     /// # Errors
     /// [`Interrupted`] when its token fired first.
     pub async fn run(&self) -> Result<Report, Interrupted> {
+        let ended = self.turns().await;
+        self.news.close();
+        ended
+    }
+
+    async fn turns(&self) -> Result<Report, Interrupted> {
         let opened = self.trace.state().await;
         let tools = prompt::tools(&self.bench.registry, &opened.run.role, opened.run.writes);
+        if opened.frame.is_none() && opened.report.is_none() {
+            self.frame().await;
+        }
         loop {
             let state = self.trace.state().await;
             if self.cancel.is_cancelled() && state.report.is_none() {
@@ -103,7 +116,9 @@ impl Investigation<'_> {
                 Step::Ask(calls) => {
                     self.ask(calls).await;
                 }
-                Step::CarryOut(calls) => self.carry_out(&state, calls).await,
+                // The largest part of a run: on the heap, so that whoever awaits the run stays small.
+                Step::CarryOut(calls) => Box::pin(self.carry_out(&state, calls)).await,
+                Step::AskModel(_) | Step::HandIn(_) | Step::Partial(_) if self.hear().await => {}
                 Step::HandIn(handed_in) => self.hand_in(&state, handed_in).await,
                 Step::Warn(text) => self.trace.append(vec![Body::Budget { text, spent: false }]).await,
                 Step::Spend(text) => self.trace.append(vec![Body::Budget { text, spent: true }]).await,
@@ -115,6 +130,26 @@ impl Investigation<'_> {
                 }
             }
         }
+    }
+
+    /// Takes in what came meanwhile; whether anything did.
+    async fn hear(&self) -> bool {
+        let (bodies, kept) = self.news.take();
+        let any = !bodies.is_empty();
+        if any {
+            self.trace.append(bodies).await;
+            kept.tell();
+        }
+        any
+    }
+
+    /// Draws the marks, once. No model is asked without them.
+    async fn frame(&self) {
+        let body = match Frame::draw(&self.random) {
+            Ok(frame) => Body::Framed { word: frame.to_string() },
+            Err(error) => Body::Budget { text: format!("no model can be asked safely: {error}"), spent: true },
+        };
+        self.trace.append(vec![body]).await;
     }
 
     /// Records calls as asked, before any of them is carried out.
@@ -129,8 +164,8 @@ impl Investigation<'_> {
     /// Whether a call looks or changes something. What is no tool is refused as a read.
     fn kind(&self, call: &Call) -> CallKind {
         match self.bench.registry.get(&call.tool).map(|tool| tool.about().risk) {
-            None | Some(Risk::Read) => CallKind::Read,
-            Some(Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous) => CallKind::Write,
+            None | Some(Risk::Read | Risk::Shell) => CallKind::Read,
+            Some(Risk::Write | Risk::Network | Risk::Dangerous) => CallKind::Write,
         }
     }
 
@@ -146,23 +181,37 @@ impl Investigation<'_> {
                 && self.bench.registry.get(&call.call.tool).is_none_or(|tool| tool.about().parallel_safe)
         };
         for group in calls.chunk_by(|left, right| is_safe(left) && is_safe(right)) {
-            join_all(group.iter().map(|call| self.carry_out_one(state, call))).await;
+            let over = self.cancel.child_token();
+            let together = join_all(group.iter().map(|call| self.carry_out_one(state, call, &over)));
+            if group.iter().any(|call| call.kind == CallKind::Write) {
+                // People's time to decide is not the investigation's.
+                together.await;
+                continue;
+            }
+            // Reads end with the wall budget as an answer does; what was not done by then comes back as ended.
+            let left = time_left(self.trace.state().await.as_ref());
+            tokio::select! {
+                biased;
+                _answered = together => {}
+                () = ended_after(left, &over, self.news.stopping()) => {}
+            }
         }
     }
 
-    async fn carry_out_one(&self, state: &State, known: &CallState) {
+    async fn carry_out_one(&self, state: &State, known: &CallState, over: &CancellationToken) {
         match known.kind {
-            CallKind::Read => self.carry_out_read(state, known).await,
+            CallKind::Read => self.carry_out_read(state, known, over).await,
             CallKind::Write => self.carry_out_write(state, known).await,
         }
     }
 
-    async fn carry_out_read(&self, state: &State, known: &CallState) {
+    async fn carry_out_read(&self, state: &State, known: &CallState, over: &CancellationToken) {
         if let Some(result) = repeated(state, known) {
             self.trace.answered(&known.call, &result, None).await;
             return;
         }
-        carry_out(self.desk(state, known, Gate::ReadsOnly), &known.call).await;
+        let desk = Desk { cancel: over, ..self.desk(state, known, Gate::ReadsOnly) };
+        carry_out(desk, &known.call).await;
     }
 
     /// All that the stages may use.
@@ -180,80 +229,6 @@ impl Investigation<'_> {
             now: known.asked_at,
             cancel: &self.cancel,
         }
-    }
-
-    async fn ask_model(&self, state: &State, turn: u32, tools: &[ToolSpec]) {
-        let messages = prompt::messages(state);
-        let system = prompt::system(state.run.writes);
-        let request = prompt::digest(system, tools, &messages);
-        self.trace.append(vec![Body::Asked(Asked::Model { turn, request })]).await;
-        let seen: Vec<Seen<'_>> = state.seen().collect();
-        let request =
-            Request { run: &state.run, seen: &seen, system, tools, messages: &messages, max_tokens: ANSWER_TOKENS };
-        let (sender, mut deltas) = unbounded_channel::<String>();
-        let watching = async {
-            let mut lines = Lines::new(&self.redactor, self.trace.watcher());
-            while let Some(text) = deltas.recv().await {
-                lines.push(&text);
-            }
-            lines.finish();
-        };
-        let asking = async {
-            let answer = timeout(time_left(state), self.model.answer(request, &sender, &self.cancel)).await;
-            drop(sender);
-            answer
-        };
-        let (answer, ()) = tokio::join!(asking, watching);
-        let body = match answer {
-            // A model may write for ever without ever falling silent.
-            Err(_elapsed) => {
-                let text = format!("the budget of {} seconds is spent", state.budgets.wall_s);
-                Body::Budget { text, spent: true }
-            }
-            Ok(Ok(answer)) => Body::Answered(self.answer_of(turn, &answer)),
-            Ok(Err(ModelError::Cancelled)) => return,
-            Ok(Err(ModelError::ContextOverflow { model })) => Body::Answered(self.answer_of(turn, &overflow(model))),
-            Ok(Err(error @ (ModelError::Transient { .. } | ModelError::Permanent { .. }))) => {
-                Body::Answered(Answered::ModelFailed { turn, message: self.masked(&error.to_string()) })
-            }
-        };
-        self.trace.append(vec![body]).await;
-    }
-
-    /// What a model writes goes into the trace and back to the model, so it is masked like anything else.
-    fn answer_of(&self, turn: u32, answer: &Answer) -> Answered {
-        let failed = |message: String| Answered::ModelFailed { turn, message };
-        let masked = self.masked_answer(answer);
-        match masked.map(|answer| serde_json::to_value(&answer)) {
-            Some(Ok(answer)) => Answered::Model { turn, answer },
-            Some(Err(error)) => failed(format!("an answer could not be kept: {error}")),
-            None => failed("an answer could not be checked for secrets".to_owned()),
-        }
-    }
-
-    fn masked_answer(&self, answer: &Answer) -> Option<Answer> {
-        let text = |text: &str| self.redactor.redact_text(text).ok().map(|masked| masked.text.into_owned());
-        let mut masked = answer.clone();
-        masked.text = text(&answer.text)?;
-        for call in &mut masked.calls {
-            call.arguments = text(&call.arguments)?;
-            call.name = text(&call.name)?;
-        }
-        // Signed blocks can't be changed, so those of an answer go back all or none.
-        for block in &answer.opaque {
-            if self.redactor.redact_json(block).ok()?.1 > 0 {
-                masked.opaque = Vec::new();
-            }
-        }
-        Some(masked)
-    }
-
-    pub(super) fn masked(&self, text: &str) -> String {
-        let masked = self.redactor.redact_text(text);
-        masked.map_or_else(
-            |_| "(the message could not be checked for secrets)".to_owned(),
-            |masked| masked.text.into_owned(),
-        )
     }
 
     async fn hand_in(&self, state: &State, handed_in: HandedIn) {
@@ -305,22 +280,18 @@ pub(super) fn received(state: &State, library: &Library, handed_in: &HandedIn) -
     }
 }
 
+/// Fires `over` after a while, and never comes back: what it ends comes back by itself.
+async fn ended_after(left: Duration, over: &CancellationToken, stop: &CancellationToken) {
+    // Either is a reason to end.
+    let _which = stop.run_until_cancelled(sleep(left)).await;
+    over.cancel();
+    std::future::pending::<()>().await;
+}
+
 /// What the wall budget leaves.
 fn time_left(state: &State) -> Duration {
     let spent = Duration::try_from(state.spent).unwrap_or_default();
     Duration::from_secs(state.budgets.wall_s).saturating_sub(spent)
-}
-
-fn overflow(model: String) -> Answer {
-    Answer {
-        model,
-        text: String::new(),
-        calls: Vec::new(),
-        opaque: Vec::new(),
-        stop: Stop::ContextOverflow,
-        usage: Usage::default(),
-        cost: None,
-    }
 }
 
 /// The answer to a call that has failed the same way often enough: the last failure, and a hint to look elsewhere.

@@ -151,6 +151,9 @@ pub struct Answer {
     /// What it cost, in the currency of the prices in the config; none where the config states no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// The models that were asked before this one, and why each did not answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<String>,
 }
 
 /// Why there is no answer. Retries and the fall-back to the next model have been tried when the loop sees this.

@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use warrant_kernel::call::normalise::cut;
 use warrant_kernel::call::registry::Registry;
-use warrant_kernel::domain::decision::Risk;
 use warrant_kernel::domain::event::Caller;
 use warrant_kernel::domain::hex::hex;
 use warrant_kernel::domain::name::{CallId, RoleName};
-use warrant_kernel::domain::result::ToolResult;
+use warrant_kernel::domain::result::{Origin, ToolResult};
 use warrant_kernel::domain::run::{Trigger, Writes};
 use warrant_kernel::domain::time::rfc3339;
 
+use super::envelope::{self, Frame};
 use super::model::{CallAnswer, Message, Stop, ToolSpec};
-use super::state::{CallState, State, Turn};
+use super::state::{CallState, Note, State, Turn};
 use super::step::{self, REPORT};
 
 const READING: &str =
@@ -29,9 +29,6 @@ const WRITING: &str =
 
 /// The opening sweep, calls and results together, in bytes.
 const SWEEP_BYTES: usize = 16_000;
-
-/// Line breaks around a call and its result in the opening.
-const HEADING_LINES: usize = 3;
 
 /// What a shrunk result says of how to see it again.
 const AGAIN: usize = 160;
@@ -54,7 +51,7 @@ pub fn system(writes: Writes) -> &'static str {
 pub fn tools(registry: &Registry, role: &RoleName, writes: Writes) -> Vec<ToolSpec> {
     let mut specs: Vec<ToolSpec> = registry
         .for_role(role)
-        .filter(|tool| tool.about().risk == Risk::Read || writes == Writes::Allowed)
+        .filter(|tool| tool.about().risk.only_looks() || writes == Writes::Allowed)
         .map(|tool| ToolSpec {
             name: tool.about().name.to_string(),
             description: tool.about().description.clone(),
@@ -158,44 +155,41 @@ fn message_chars(message: &Message) -> usize {
 }
 
 fn opening(state: &State) -> String {
-    let run = &state.run;
+    let (run, frame) = (&state.run, state.marks());
     let mut text = vec![match &run.trigger {
-        Trigger::Question { text } => format!("Question: {text}\n"),
-        Trigger::Alert { name, text } => format!("Alert {name} (its words come from outside): {text}\n"),
+        Trigger::Question { text } => format!("Question: {}\n", envelope::seen(text)),
+        Trigger::Alert { name, text } => {
+            format!("An alert, in its own words:\n{}\n", frame.text(&format!("{name}: {text}"), Origin::Alert))
+        }
     }];
     if let Some(service) = &run.service {
         text.push(format!("Service: {service}\n"));
     }
     text.push(format!("Window: since {}; opened at {}\n", rfc3339(run.since), rfc3339(run.opened_at)));
+    text.push(format!("\n{}\n", frame.told()));
     text.push("\nThe opening sweep:\n".to_owned());
     for (call, shown) in sweep_shown(state) {
-        let shown = shown.for_model();
-        text.push(format!(
-            "
-{}
-{shown}
-",
-            heading(call)
-        ));
+        text.push(format!("\n{}\n", frame.result(&shown, Some(&heading(call)))));
     }
     for note in &state.opening_notes {
-        text.push(format!("\n{note}\n"));
+        text.push(format!("\n{}\n", noted(&frame, note)));
     }
     text.concat()
 }
 
 /// The sweep's calls and results as the model sees them, together within their limit: the longest shrink first.
 fn sweep_shown(state: &State) -> Vec<(&CallState, ToolResult)> {
+    let frame = state.marks();
     let whole: Vec<(&CallState, &ToolResult, usize)> = state
         .sweep()
-        .filter_map(|call| call.result.as_ref().map(|result| (call, result, result.for_model().to_string().len())))
+        .filter_map(|call| call.result.as_ref().map(|result| (call, result, frame.result(result, None).len())))
         .collect();
-    let headings = whole.iter().map(|(call, ..)| heading(call).len() + HEADING_LINES).sum::<usize>();
+    let headings = whole.iter().map(|(call, ..)| frame.text(&heading(call), Origin::Warrant).len()).sum::<usize>();
     let room = SWEEP_BYTES.saturating_sub(headings);
     let fair = fair_share(&whole.iter().map(|(_, _, size)| *size).collect::<Vec<_>>(), room);
     whole
         .into_iter()
-        .map(|(call, result, size)| (call, if size <= fair { result.clone() } else { shrunk(result, fair) }))
+        .map(|(call, result, size)| (call, if size <= fair { result.clone() } else { shrunk(&frame, result, fair) }))
         .collect()
 }
 
@@ -219,12 +213,12 @@ fn fair_share(sizes: &[usize], room: usize) -> usize {
 }
 
 /// A result's envelope and its first lines, within `room` bytes where the envelope alone is not longer.
-fn shrunk(result: &ToolResult, room: usize) -> ToolResult {
-    let envelope = ToolResult { data: Value::Null, ..result.clone() }.for_model().to_string().len() + AGAIN;
+fn shrunk(frame: &Frame, result: &ToolResult, room: usize) -> ToolResult {
+    let envelope = frame.result(&ToolResult { data: Value::Null, ..result.clone() }, None).len() + AGAIN;
     let mut chars = room.saturating_sub(envelope);
     loop {
         let shown = shrunk_to(result, chars);
-        let size = shown.for_model().to_string().len();
+        let size = frame.result(&shown, None).len();
         // Cutting counts characters, of which some are of several bytes.
         if size <= room || chars == 0 {
             return shown;
@@ -249,8 +243,8 @@ fn shrunk_to(result: &ToolResult, chars: usize) -> ToolResult {
 /// what was shown first.
 #[must_use]
 pub fn sweep_as_shown(state: &State) -> BTreeMap<CallId, String> {
-    let shown = sweep_shown(state).into_iter();
-    shown.map(|(call, shown)| (call.call.id.clone(), shown.for_model().to_string())).collect()
+    let (frame, shown) = (state.marks(), sweep_shown(state).into_iter());
+    shown.map(|(call, shown)| (call.call.id.clone(), frame.body(&shown))).collect()
 }
 
 /// The results as the model still saw them when it gave its last answer: whole where whole, shrunk where shrunk. What was
@@ -258,15 +252,16 @@ pub fn sweep_as_shown(state: &State) -> BTreeMap<CallId, String> {
 #[must_use]
 pub fn still_seen(state: &State) -> Vec<ToolResult> {
     let shrunk_before = shrunk_before(state);
+    let frame = state.marks();
     let mut seen: Vec<ToolResult> = sweep_shown(state).into_iter().map(|(_, shown)| shown).collect();
     let earlier = state.turns.split_last().map_or(&[][..], |(_, earlier)| earlier);
     for (index, turn) in earlier.iter().enumerate() {
         for known in calls_of(state, turn) {
             let Some(result) = &known.result else { continue };
-            seen.push(if index < shrunk_before { shrunk(result, SHRUNK_BYTES) } else { result.clone() });
+            seen.push(if index < shrunk_before { shrunk(&frame, result, SHRUNK_BYTES) } else { result.clone() });
         }
     }
-    seen
+    seen.iter().map(envelope::as_seen).collect()
 }
 
 /// The calls of a turn in its order, and after them the reads that its writes brought about.
@@ -279,7 +274,7 @@ fn calls_of<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a CallState> {
 }
 
 fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
-    let answer = &turn.answer;
+    let (answer, frame) = (&turn.answer, state.marks());
     let acted: Vec<&str> = step::acted_on(state, turn).map(|call| call.id.as_str()).collect();
     let keeps_calls = matches!(answer.stop, Stop::Calls | Stop::Done | Stop::Paused);
     let calls = if keeps_calls { answer.calls.clone() } else { Vec::new() };
@@ -295,7 +290,7 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
                 (refused(&message.unwrap_or_default()), true)
             } else {
                 match state.call_of(turn.number, call).and_then(|known| known.result.as_ref()) {
-                    Some(result) => (shown(result, size), !result.ok),
+                    Some(result) => (shown(&frame, result, size), !result.ok),
                     None => (refused("not carried out"), true),
                 }
             };
@@ -308,24 +303,32 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
     }
     let after = calls_of(state, turn).into_iter().filter_map(|known| {
         let (Caller::FollowUp { of }, Some(result)) = (&known.call.by, &known.result) else { return None };
-        Some(format!("Read by itself after {of}: {}\n{}", heading(known), shown(result, size)))
+        Some(format!("Read by itself after {of}: {}\n{}", heading(known), shown(&frame, result, size)))
     });
-    let notes: Vec<String> = after.chain(turn.notes.iter().cloned()).chain(reaction(turn).map(str::to_owned)).collect();
+    let said = turn.notes.iter().map(|note| noted(&frame, note));
+    let notes: Vec<String> = after.chain(said).chain(reaction(turn).map(str::to_owned)).collect();
     if !notes.is_empty() {
         messages.push(Message::User { text: notes.join("\n") });
     }
     messages
 }
 
-fn shown(result: &ToolResult, size: Size) -> String {
+fn noted(frame: &Frame, note: &Note) -> String {
+    match note {
+        Note::Said(text) => envelope::seen(text),
+        Note::Alert(text) => format!("The alerts changed, in their own words:\n{}", frame.text(text, Origin::Alert)),
+    }
+}
+
+fn shown(frame: &Frame, result: &ToolResult, size: Size) -> String {
     match size {
-        Size::Whole => result.for_model().to_string(),
-        Size::Shrunk => shrunk(result, SHRUNK_BYTES).for_model().to_string(),
+        Size::Whole => frame.result(result, None),
+        Size::Shrunk => frame.result(&shrunk(frame, result, SHRUNK_BYTES), None),
     }
 }
 
 fn refused(message: &str) -> String {
-    json!({ "status": "error", "error": { "code": "INVALID_ARGUMENTS", "message": message } }).to_string()
+    envelope::ours(&json!({ "status": "error", "error": { "code": "INVALID_ARGUMENTS", "message": message } }))
 }
 
 /// What the model is told after an answer that brought no calls.

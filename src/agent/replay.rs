@@ -110,7 +110,9 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
         )
         | Body::Settled { .. }
         | Body::Opened { .. }
+        | Body::Framed { .. }
         | Body::Steered { .. }
+        | Body::News { .. }
         | Body::Budget { .. }
         | Body::Resumed
         | Body::Interrupted => {}

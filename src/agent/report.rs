@@ -10,6 +10,8 @@ pub mod signals;
 
 pub mod established;
 
+pub mod weight;
+
 pub mod outcome;
 
 use std::collections::BTreeSet;
@@ -174,6 +176,14 @@ fn exhibits(state: &State, findings: &[Finding]) -> Vec<Exhibit> {
 #[must_use]
 pub fn not_seen(state: &State) -> Vec<String> {
     let mut lines = Vec::new();
+    // The same model may fail in every turn; once is enough.
+    let passed_over = state.turns.iter().flat_map(|turn| turn.answer.passed_over.iter().map(move |it| (it, turn)));
+    let mut models: BTreeSet<&str> = BTreeSet::new();
+    for (passed_over, turn) in passed_over {
+        if models.insert(passed_over.split_once(':').map_or(passed_over.as_str(), |(model, _)| model)) {
+            lines.push(format!("models: {passed_over}; {} went on in its place", turn.answer.model));
+        }
+    }
     // A source that is down fails every call on it; one line says so.
     let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
     // A write that was refused is no evidence that is missing; the report tells of it under its own heading.
@@ -187,10 +197,10 @@ pub fn not_seen(state: &State) -> Vec<String> {
             continue;
         };
         let unseen = match error.code {
-            ErrorCode::BackendError | ErrorCode::Timeout | ErrorCode::PolicyDenied => true,
+            // Of a read that was ended only the wall budget's end is kept.
+            ErrorCode::BackendError | ErrorCode::Timeout | ErrorCode::PolicyDenied | ErrorCode::Cancelled => true,
             ErrorCode::UnknownTool
             | ErrorCode::InvalidArguments
-            | ErrorCode::Cancelled
             | ErrorCode::ApprovalPending
             | ErrorCode::ApprovalDenied
             | ErrorCode::ApprovalExpired

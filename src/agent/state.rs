@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use warrant_kernel::domain::decision::Decision;
 use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event};
-use warrant_kernel::domain::name::{CallId, EvidenceId};
+use warrant_kernel::domain::name::{CallId, EvidenceId, PersonId};
 use warrant_kernel::domain::plan::Proposal;
 use warrant_kernel::domain::report::{Report, WriteOutcome, Written};
 use warrant_kernel::domain::result::ToolResult;
 use warrant_kernel::domain::run::Run;
 
+use super::envelope::Frame;
+use super::held;
 use super::model::{Answer, ModelCall, Seen, Usage};
 
 /// Whether a call looks or changes something.
@@ -46,6 +48,15 @@ pub struct CallState {
     pub follow_ups: Vec<Proposal>,
 }
 
+/// What was said after a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// By people, or by Warrant.
+    Said(String),
+    /// By an alert: a stranger's words.
+    Alert(String),
+}
+
 /// One turn of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
@@ -55,8 +66,8 @@ pub struct Turn {
     pub answer: Answer,
     /// What the model was told of a report it handed in.
     pub returned: BTreeMap<CallId, String>,
-    /// What people and budgets said after it.
-    pub notes: Vec<String>,
+    /// What people, alerts and budgets said after it.
+    pub notes: Vec<Note>,
 }
 
 /// Why there will be no further turn.
@@ -77,12 +88,16 @@ pub struct State {
     pub budgets: Budgets,
     /// Names of the models.
     pub models: Vec<String>,
+    /// The marks between which text from outside reaches models, once they are drawn.
+    pub frame: Option<Frame>,
     /// Number of the last event.
     pub last_seq: u64,
     /// Time of the last event.
     pub now: Timestamp,
     /// Time spent, breaks not counted.
     pub spent: SignedDuration,
+    /// Bytes of what came so far.
+    pub held: usize,
     /// All calls in the order in which they were made.
     pub calls: Vec<CallState>,
     /// Decisions by call.
@@ -93,8 +108,10 @@ pub struct State {
     pub turns: Vec<Turn>,
     /// What people added.
     pub steered: Vec<String>,
+    /// Who did: they have a part in what is done from then on.
+    pub contributors: Vec<PersonId>,
     /// What was said before the first turn.
-    pub opening_notes: Vec<String>,
+    pub opening_notes: Vec<Note>,
     /// Which budget warnings were given.
     pub warned: bool,
     /// Why there will be no further turn, if so.
@@ -132,14 +149,17 @@ impl State {
             run: (**run).clone(),
             budgets: budgets.clone(),
             models: models.clone(),
+            frame: None,
             last_seq: event.seq,
             now: event.at,
             spent: SignedDuration::ZERO,
+            held: 0,
             calls: Vec::new(),
             decisions: BTreeMap::new(),
             swept: false,
             turns: Vec::new(),
             steered: Vec::new(),
+            contributors: Vec::new(),
             opening_notes: Vec::new(),
             warned: false,
             ending: None,
@@ -155,8 +175,11 @@ impl State {
         }
         self.now = self.now.max(event.at);
         self.last_seq = event.seq;
+        self.held = self.held.saturating_add(held::bytes(&event.body));
         match &event.body {
             Body::Opened { .. } | Body::Interrupted => {}
+            // The first one counts: what was said between its marks stands there still.
+            Body::Framed { word } => self.frame = self.frame.take().or_else(|| word.parse().ok()),
             Body::Resumed => {
                 self.calls.iter_mut().filter(|known| known.result.is_none()).for_each(|known| known.broken_off = true);
             }
@@ -165,25 +188,30 @@ impl State {
             Body::Asked(Asked::Read { call }) => self.asked(call, CallKind::Read, event.at),
             Body::Asked(Asked::Write { call }) => self.asked(call, CallKind::Write, event.at),
             Body::Answered(answered) => self.answered(answered, event.at),
-            Body::Settled { written, text } => {
+            Body::Settled { written, text, follow_ups } => {
                 if let Some(known) = self.call_mut(&written.call_id) {
                     known.written = Some((**written).clone());
+                    known.follow_ups.clone_from(follow_ups);
                 }
-                self.note(text);
+                self.note(Note::Said(text.clone()));
             }
             Body::Decided { decision } => {
                 self.decisions.insert(decision.call_id.clone(), decision.clone());
             }
-            Body::Steered { text } => {
+            Body::Steered { text, by } => {
                 self.steered.push(text.clone());
-                self.note(text);
+                if let Some(by) = by.as_ref().filter(|by| !self.contributors.contains(by)) {
+                    self.contributors.push(by.clone());
+                }
+                self.note(Note::Said(text.clone()));
             }
+            Body::News { text } => self.note(Note::Alert(text.clone())),
             Body::Budget { text, spent } => {
                 self.warned = true;
                 if *spent {
                     self.ending = Some(Ending::Budget(text.clone()));
                 } else {
-                    self.note(text);
+                    self.note(Note::Said(text.clone()));
                 }
             }
             Body::Reported { report } => self.report = Some((**report).clone()),
@@ -245,10 +273,10 @@ impl State {
         }
     }
 
-    fn note(&mut self, text: &str) {
+    fn note(&mut self, note: Note) {
         match self.turns.last_mut() {
-            Some(turn) => turn.notes.push(text.to_owned()),
-            None => self.opening_notes.push(text.to_owned()),
+            Some(turn) => turn.notes.push(note),
+            None => self.opening_notes.push(note),
         }
     }
 
@@ -303,6 +331,12 @@ impl State {
             let result = known.result.as_ref()?;
             (result.evidence == Some(id)).then_some((&known.call, result))
         })
+    }
+
+    /// The marks, for showing what models see. A trace of before there were marks is shown with a word of its own.
+    #[must_use]
+    pub fn marks(&self) -> Frame {
+        self.frame.clone().unwrap_or_else(Frame::unknown)
     }
 
     /// The number of the next call.

@@ -4,6 +4,7 @@ use warrant_kernel::domain::event::{Call, Caller};
 use warrant_kernel::domain::name::CallId;
 use warrant_kernel::domain::report::Draft;
 
+use super::held;
 use super::model::{ModelCall, Stop};
 use super::report::Chance;
 use super::state::{CallState, Ending, State, Turn};
@@ -212,6 +213,12 @@ fn budget(state: &State) -> Room {
     ];
     if let Some((used, limit, unit)) = limits.into_iter().find(|(used, limit, _)| used >= limit) {
         return Room::Spent(format!("the budget of {limit} {unit} is spent ({used} used)"));
+    }
+    if state.held >= held::MOST {
+        return Room::Spent(format!(
+            "all that came has more than {} MiB, the most an investigation holds",
+            held::MOST >> 20
+        ));
     }
     let cost = state.cost().zip(budgets.cost);
     if let Some((used, limit)) = cost.filter(|(used, limit)| used >= limit) {

@@ -126,7 +126,7 @@ impl Investigation<'_> {
             approver: self.writes.approver(),
             seen: &seen,
             grounds: &grounds,
-            contributors: &[],
+            contributors: &state.contributors,
             so_far: &so_far,
         };
         carry_out(self.desk(state, known, Gate::Open(writes)), &known.call).await;
@@ -169,11 +169,19 @@ impl Investigation<'_> {
             let (Some(account), Some(result)) = (self.account(state, &known.call).await, &known.result) else {
                 continue;
             };
+            // The verdict is a moment away, and without it the news would be half.
+            if account.is_looked_at {
+                continue;
+            }
             let deed = self.notes.of(account.card.approval);
-            let written = told::settled(&known.call, result, &account, deed.as_ref());
+            let mut written = told::settled(&known.call, result, &account, deed.as_ref());
             if written.outcome != waiting.outcome {
+                if let Some(proof) = &mut written.proof {
+                    proof.checkpoint = self.writes.checkpoint().await;
+                }
                 let text = told::note(&written);
-                settled.push(Body::Settled { written: Box::new(written), text });
+                let follow_ups = account.aftermath.map(|it| it.follow_ups).unwrap_or_default();
+                settled.push(Body::Settled { written: Box::new(written), text, follow_ups });
             }
         }
         let any = !settled.is_empty();

@@ -4,13 +4,14 @@
 
 pub mod told;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
 use warrant_kernel::call::gate::approval::State;
 use warrant_kernel::call::gate::card::Card;
 use warrant_kernel::call::gate::sequencer::shown::Did;
-use warrant_kernel::call::gate::sequencer::tokens::Issued;
+use warrant_kernel::call::gate::sequencer::tokens::{Issued, NoScope, Scope};
 use warrant_kernel::call::gate::vote::Whole;
 use warrant_kernel::call::write::Held;
 use warrant_kernel::domain::name::PersonId;
@@ -299,12 +300,15 @@ pub async fn resolve(app: &App, approval: ApprovalId, became: Became, reason: &s
     once(app, Ask::Resolve { approval, did, reason: reason.to_owned() }).await
 }
 
-/// Makes a personal token. It is told here and never again.
+/// Makes a personal token that is good for these scopes; for all, where none is named. It is told here and never again.
 ///
 /// # Errors
-/// [`Fault::Refused`].
-pub async fn token_new(app: &App, person: PersonId) -> Result<Issued, Fault> {
-    once(app, Ask::TokenNew { person }).await
+/// [`Fault::Usage`] for what is no scope; [`Fault::Refused`].
+pub async fn token_new(app: &App, person: PersonId, scopes: &[String]) -> Result<Issued, Fault> {
+    let named: Result<BTreeSet<Scope>, _> = scopes.iter().map(|scope| scope.parse()).collect();
+    let named = named.map_err(|error: NoScope| Fault::Usage(error.to_string()))?;
+    let scopes = if named.is_empty() { Scope::ALL.into_iter().collect() } else { named };
+    once(app, Ask::TokenNew { person, scopes }).await
 }
 
 /// The tokens there are: one's own, or to the operator all.

@@ -10,9 +10,9 @@ use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
-use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
+use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::domain::time::parse_time;
-use warrant_kernel::redact::RedactionKey;
+use warrant_kernel::redact::{RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 
 use super::fault::Fault;
@@ -21,9 +21,10 @@ use super::writes::people::Present;
 use super::{App, SystemClock};
 use crate::agent::investigate::{Interrupted, Investigation};
 use crate::agent::model::Model;
+use crate::agent::news::News;
 use crate::agent::scheduler::Scheduler;
 use crate::agent::trace::{Trace, Watcher};
-use crate::agent::writes::Notes;
+use crate::agent::writes::{Notes, WriteSide};
 
 /// Longest question; what is longer is a paste that belongs into a file.
 const QUESTION_CHARS: usize = 4_000;
@@ -103,62 +104,106 @@ pub async fn ask_with(
     at_hand: AtHand,
     cancel: CancellationToken,
 ) -> Result<(InvestigationId, Ended), Fault> {
-    let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
-    let redactor = app.redactor.with_key(key.clone());
-    let run = run_of(app, question, &redactor).await?;
-    let id = run.investigation.clone();
-    let store = opened(app, &run, &key).await;
-    let lock = lock(app, &id).unwrap_or_default();
-    let today = today(app, store.as_ref()).await;
-    let opening = Body::Opened {
-        run: Box::new(run),
-        budgets: today.budgets,
-        models: today.model.name().split(", ").map(str::to_owned).collect(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+    let asking = Asking { id: fresh_id()?, question, requester: app.requester().await? };
+    let id = asking.id.clone();
+    let store =
+        app.store().await.map_err(|fault| tracing::warn!("{fault}; nothing of this investigation is kept")).ok();
+    let writes = Lazy::new(app, at_hand.present);
+    let ended = match Ready::open(app, store.clone(), asking, at_hand.watcher).await {
+        Ok(ready) => Ok(ready.run(app, Company { writes: &writes, news: Arc::default() }, cancel).await),
+        Err(fault) => Err(fault),
     };
-    let clock = Arc::new(SystemClock);
-    let trace = Trace::begin(store.clone(), clock, at_hand.watcher, opening)
-        .await
-        .map_err(|error| Fault::Failed(error.to_string()))?;
-    let ended = carry_on(app, today.model, redactor, trace, at_hand.present, cancel).await;
-    drop(lock);
+    writes.close().await;
     if let Some(store) = store {
         store.close().await;
     }
-    Ok((id, ended))
+    Ok((id, ended?))
 }
 
-/// Runs an investigation from wherever its trace stands.
-pub(super) async fn carry_on(
-    app: &App,
-    model: Arc<dyn Model>,
-    redactor: warrant_kernel::redact::Redactor,
-    trace: Trace,
-    present: Present,
-    cancel: CancellationToken,
-) -> Ended {
-    let scheduler = Scheduler::new(app.limits());
-    let writes = Lazy::new(app, present);
-    let investigation = Investigation {
-        bench: &app.bench,
-        redactor,
-        model,
-        trace,
-        scheduler: &scheduler,
-        writes: &writes,
-        notes: Notes::default(),
-        cancel,
-    };
-    let ended = match investigation.run().await {
-        Ok(report) => Ended::Reported(Box::new(report)),
-        Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
-            None => Kept::Whole,
-            Some(_) => Kept::Lost,
-        }),
-    };
-    drop(investigation);
-    writes.close().await;
-    ended
+/// An id that no other investigation has.
+pub(super) fn fresh_id() -> Result<InvestigationId, Fault> {
+    uuid::Uuid::now_v7().to_string().parse().map_err(|error| Fault::Failed(format!("{error}")))
+}
+
+/// What is asked, by whom, and under which id.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// The id.
+    pub id: InvestigationId,
+    /// What is asked.
+    pub question: Question,
+    /// On whose behalf.
+    pub requester: Requester,
+}
+
+/// What goes with a run.
+pub(super) struct Company<'a> {
+    pub(super) writes: &'a dyn WriteSide,
+    pub(super) news: Arc<News>,
+}
+
+/// An investigation that is open, before it goes on.
+pub(super) struct Ready {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) redactor: Redactor,
+    pub(super) trace: Trace,
+    pub(super) lock: Option<Lock>,
+}
+
+impl Ready {
+    /// Opens an investigation in the store; without one, or where it can't be written, in memory.
+    ///
+    /// # Errors
+    /// [`Fault::Usage`] for what can't be asked.
+    pub(super) async fn open(
+        app: &App,
+        store: Option<Store>,
+        asking: Asking,
+        watcher: Arc<dyn Watcher>,
+    ) -> Result<Self, Fault> {
+        let key = RedactionKey::random().map_err(|error| Fault::Failed(error.to_string()))?;
+        let redactor = app.redactor.with_key(key.clone());
+        let run = run_of(app, asking, &redactor)?;
+        let store = opened(store, &run, &key).await;
+        let lock = lock(app, &run.investigation).unwrap_or_default();
+        let today = today(app, store.as_ref()).await;
+        let opening = Body::Opened {
+            run: Box::new(run),
+            budgets: today.budgets,
+            models: today.model.name().split(", ").map(str::to_owned).collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let trace = Trace::begin(store, Arc::new(SystemClock), watcher, opening)
+            .await
+            .map_err(|error| Fault::Failed(error.to_string()))?;
+        Ok(Self { model: today.model, redactor, trace, lock })
+    }
+
+    /// Runs it from wherever its trace stands.
+    pub(super) async fn run(self, app: &App, company: Company<'_>, cancel: CancellationToken) -> Ended {
+        let scheduler = Scheduler::new(Arc::clone(&app.limits));
+        let investigation = Investigation {
+            bench: &app.bench,
+            redactor: self.redactor,
+            model: self.model,
+            trace: self.trace,
+            scheduler: &scheduler,
+            writes: company.writes,
+            notes: Notes::default(),
+            news: company.news,
+            random: Arc::clone(&app.random),
+            cancel,
+        };
+        let ended = match investigation.run().await {
+            Ok(report) => Ended::Reported(Box::new(report)),
+            Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
+                None => Kept::Whole,
+                Some(_) => Kept::Lost,
+            }),
+        };
+        drop(self.lock);
+        ended
+    }
 }
 
 /// What the day's budget leaves.
@@ -189,9 +234,8 @@ pub(super) async fn today(app: &App, store: Option<&Store>) -> Today {
 }
 
 /// The store with the investigation opened in it. Without one the investigation goes on in memory, and says so.
-async fn opened(app: &App, run: &Run, key: &RedactionKey) -> Option<Store> {
-    let store = app.store().await.map_err(|fault| tracing::warn!("{fault}; nothing of this investigation is kept"));
-    let store = store.ok()?;
+async fn opened(store: Option<Store>, run: &Run, key: &RedactionKey) -> Option<Store> {
+    let store = store?;
     match store.open_investigation(run, key.as_bytes()).await {
         Ok(()) => Some(store),
         Err(error) => {
@@ -201,8 +245,9 @@ async fn opened(app: &App, run: &Run, key: &RedactionKey) -> Option<Store> {
     }
 }
 
-async fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact::Redactor) -> Result<Run, Fault> {
+fn run_of(app: &App, asking: Asking, redactor: &Redactor) -> Result<Run, Fault> {
     let now = SystemClock.now();
+    let question = asking.question;
     let trigger = masked(question.trigger, redactor)?;
     let service = match &question.service {
         Some(name) => Some(service(app, name)?),
@@ -215,11 +260,10 @@ async fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact
     if since >= now {
         return Err(Fault::Usage("--since lies in the future; write a time before now".to_owned()));
     }
-    let investigation = uuid::Uuid::now_v7().to_string();
     Ok(Run {
-        investigation: investigation.parse().map_err(|error| Fault::Failed(format!("{error}")))?,
+        investigation: asking.id,
         trigger,
-        requester: app.requester().await?,
+        requester: asking.requester,
         role: app.role(&question.role)?,
         channel: question.channel,
         writes: app.config.writes.or(question.writes),
@@ -230,7 +274,7 @@ async fn run_of(app: &App, question: Question, redactor: &warrant_kernel::redact
 }
 
 /// People paste tokens; a question is masked like any text before it goes anywhere.
-fn masked(trigger: Trigger, redactor: &warrant_kernel::redact::Redactor) -> Result<Trigger, Fault> {
+fn masked(trigger: Trigger, redactor: &Redactor) -> Result<Trigger, Fault> {
     let mask = |text: &str| -> Result<String, Fault> {
         if text.trim().is_empty() {
             return Err(Fault::Usage("ask something, as in: warrant ask \"why is checkout slow?\"".to_owned()));

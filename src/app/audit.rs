@@ -47,7 +47,7 @@ pub fn options(app: &App) -> Options {
     Options::new(key, Arc::new(|| SystemClock.now()), instance.to_owned(), env!("CARGO_PKG_VERSION").to_owned())
 }
 
-/// The texts that decide what this process does beside policies and people: config, tools, runbooks, with secrets masked.
+/// The texts that decide what this process does beside policies and people: config, tools, runbooks, redaction rules, with secrets masked.
 ///
 /// # Errors
 /// [`Fault::Failed`] where one can't be read or masked; what is in force would not be known then.
@@ -55,8 +55,9 @@ pub fn texts(app: &App) -> Result<BTreeMap<String, String>, Fault> {
     let (config, mut problems) = (&app.config, Vec::new());
     let tools = files::read(&config.tool_dirs, "toml", builtin::TOOLS, &mut problems);
     let runbooks = files::read(&config.runbook_dirs, "md", builtin::RUNBOOKS, &mut problems);
+    let rules = files::read(&config.rule_dirs, "toml", &[], &mut problems);
     let mut texts: BTreeMap<String, String> =
-        tools.into_iter().chain(runbooks).map(|found| (found.name, found.text)).collect();
+        tools.into_iter().chain(runbooks).chain(rules).map(|found| (found.name, found.text)).collect();
     match files::text(&config.path) {
         Ok(text) => drop(texts.insert("config".to_owned(), text)),
         Err(error) => problems.push(format!("can't read `{}`: {error}", config.path.display())),

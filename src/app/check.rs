@@ -9,7 +9,7 @@ use warrant_kernel::domain::run::{Channel, Run, Trigger, Writes};
 use warrant_toolbox::tools::write::check;
 
 use super::fault::Fault;
-use super::{App, SystemClock, environment, policy, runbooks, tools};
+use super::{App, SystemClock, environment, policy, runbooks, serve, tools};
 use crate::agent::model::{Message, Request};
 use crate::model::config::RUNBOOK;
 use crate::model::retry::system_jitter;
@@ -46,10 +46,22 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
     for warning in &app.warnings {
         told(Tried::new("config", Err(warning.clone())));
     }
+    match serve::settings(app) {
+        Ok(settings) => {
+            for warning in settings.alerts.warnings {
+                told(Tried::new("serve", Err(warning)));
+            }
+        }
+        Err(Fault::Config { problems, .. }) => told(Tried::new("serve", Err(problems.join("; ")))),
+        Err(fault) => return Err(fault),
+    }
     told(store(app).await);
     let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));
+    if let Some(said) = app.shell.says() {
+        told(Tried::new("commands", said));
+    }
     if app.config.writes == Writes::Allowed {
         told(Tried::new("approvers", approvers(app)));
         for finding in check::check(&app.hands).await {

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::event::{Body, Event};
 use warrant_kernel::domain::name::InvestigationId;
+use warrant_kernel::domain::report::Report;
 use warrant_kernel::redact::RedactionKey;
-use warrant_kernel::store::Summary;
+use warrant_kernel::store::{Store, Summary};
 
-use super::ask::{AtHand, Ended, carry_on, lock, today};
+use super::ask::{AtHand, Company, Ended, Ready, lock, today};
 use super::fault::Fault;
+use super::writes::Lazy;
 use super::{App, SystemClock};
 use crate::agent::replay::{self, Difference};
 use crate::agent::state::State;
-use crate::agent::trace::Trace;
+use crate::agent::trace::{Trace, Watcher};
 
 /// The newest investigations.
 ///
@@ -50,24 +52,48 @@ pub async fn resume(
 ) -> Result<(InvestigationId, Ended), Fault> {
     let store = app.store().await?;
     let id = store.find(id).await?;
-    let lock = lock(app, &id)?;
-    let events = store.events(&id).await?;
-    let key = store.mask_key(&id).await?;
+    let writes = Lazy::new(app, at_hand.present);
+    let ended = match take_up(app, &store, &id, at_hand.watcher).await {
+        Ok(TakenUp::Reported(report)) => Ok(Ended::Reported(report)),
+        Ok(TakenUp::Ready(ready)) => {
+            Ok(ready.run(app, Company { writes: &writes, news: Arc::default() }, cancel).await)
+        }
+        Err(fault) => Err(fault),
+    };
+    writes.close().await;
+    store.close().await;
+    Ok((id, ended?))
+}
+
+/// An investigation that was taken up.
+pub(super) enum TakenUp {
+    /// It had ended.
+    Reported(Box<Report>),
+    /// It can go on.
+    Ready(Box<Ready>),
+}
+
+/// Takes an investigation up where its trace ends.
+pub(super) async fn take_up(
+    app: &App,
+    store: &Store,
+    id: &InvestigationId,
+    watcher: Arc<dyn Watcher>,
+) -> Result<TakenUp, Fault> {
+    let lock = lock(app, id)?;
+    let events = store.events(id).await?;
+    let key = store.mask_key(id).await?;
     let key: [u8; 32] =
         key.try_into().map_err(|_| Fault::Failed(format!("the key of investigation {id} is damaged")))?;
     let redactor = app.redactor.with_key(RedactionKey::from_bytes(key));
-    let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), at_hand.watcher, &events)
+    let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), watcher, &events)
         .map_err(|error| Fault::Failed(error.to_string()))?;
-    let reported = trace.state().await.report.clone();
-    let ended = if let Some(report) = reported {
-        Ended::Reported(Box::new(report))
-    } else {
-        trace.append(vec![Body::Resumed]).await;
-        carry_on(app, today(app, Some(&store)).await.model, redactor, trace, at_hand.present, cancel).await
-    };
-    drop(lock);
-    store.close().await;
-    Ok((id, ended))
+    if let Some(report) = trace.state().await.report.clone() {
+        return Ok(TakenUp::Reported(Box::new(report)));
+    }
+    trace.append(vec![Body::Resumed]).await;
+    let model = today(app, Some(store)).await.model;
+    Ok(TakenUp::Ready(Box::new(Ready { model, redactor, trace, lock })))
 }
 
 /// Runs the loop over the recorded answers and compares what it decides with what was decided then.

@@ -5,7 +5,7 @@ pub(super) mod load;
 use jiff::Timestamp;
 use warrant_kernel::call::arguments;
 use warrant_kernel::call::tool::{Arguments, Clock, Problem};
-use warrant_kernel::domain::decision::{Action, Tier};
+use warrant_kernel::domain::decision::{Action, Risk, Tier};
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::run::{Channel, Requester, Run, Trigger, Writes};
 use warrant_kernel::domain::target::Target;
@@ -34,7 +34,10 @@ pub fn check(app: &App) -> Checked {
     let mut problems = Vec::new();
     let tools: Vec<&ToolDefinition> = app.bench.registry.iter().map(|tool| tool.about()).collect();
     let (shipped, own) = (load::shipped_cases(&mut problems), load::operators_cases(&app.config, &mut problems));
-    let builtin = load::load(app.policies.iter().filter(|file| file.is_builtin), &tools, &roles(&app.config));
+    // Where no command can be run there is no tool that the policies about commands could speak of.
+    let has_shell = app.bench.registry.iter().any(|tool| tool.about().risk == Risk::Shell);
+    let builtin = app.policies.iter().filter(|file| file.is_builtin && (has_shell || file.name != load::OF_SHELL));
+    let builtin = load::load(builtin, &tools, &roles(&app.config));
     match builtin {
         Ok(builtin) => problems.extend(load::run(&builtin, &tools, &shipped).iter().map(ToString::to_string)),
         Err(errors) => problems.extend(errors.iter().map(ToString::to_string)),

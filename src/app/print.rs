@@ -15,7 +15,8 @@ use crate::agent::trace::{Unwatched, Watcher};
 use crate::chat::terminal::progress::{Progress, arguments};
 use crate::chat::terminal::report::render;
 use crate::chat::terminal::style::{Paint, Role, columns};
-use crate::chat::terminal::text::{one_line, visible, wrap};
+use crate::chat::terminal::text::{self, one_line, visible, wrap};
+use crate::telemetry;
 
 /// For whom a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,8 @@ pub fn watcher(screen: Option<&Screen>) -> Arc<dyn Watcher> {
 
 /// Why a command ended, with what lies beneath, on standard error.
 pub fn fault(fault: &Fault) {
-    let text = told(fault);
+    // An error may repeat what a source or a provider said.
+    let text = telemetry::masked(&told(fault));
     eprintln!("warrant: {}", visible(&text));
 }
 
@@ -69,13 +71,21 @@ pub fn line(text: &str) {
 
 /// Prints one JSON document.
 pub fn json(value: &impl Serialize) {
-    line(&serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}")));
+    let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+    line(&text::json(&text));
+}
+
+/// A value as one line of JSON that may be printed: what would steer a terminal, or hide, stands in it escaped.
+#[must_use]
+pub fn as_json(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+    text::json(&text)
 }
 
 /// Prints a list as JSON lines.
 pub fn json_lines<T: Serialize>(values: &[T]) {
     for value in values {
-        line(&serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}")));
+        line(&as_json(value));
     }
 }
 

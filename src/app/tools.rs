@@ -38,11 +38,11 @@ pub fn list(app: &App) -> Vec<Value> {
 /// Why no model is offered a tool of this risk, where none is.
 fn not_offered(app: &App, risk: Risk) -> Option<&'static str> {
     match (risk, app.config.writes) {
-        (Risk::Read, _) | (Risk::Write, Writes::Allowed) => None,
+        (Risk::Read | Risk::Shell, _) | (Risk::Write, Writes::Allowed) => None,
         (Risk::Write, Writes::Off) => {
             Some("writes are off: set `allow = true` under `[writes]` in the config, or ask with `--allow-writes`")
         }
-        (Risk::Shell | Risk::Network | Risk::Dangerous, _) => Some("tools of this risk are not carried out"),
+        (Risk::Network | Risk::Dangerous, _) => Some("tools of this risk are not carried out"),
     }
 }
 

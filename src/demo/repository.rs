@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use jiff::Timestamp;
 use tokio::process::Command;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::demo::plan::Author;
 
@@ -102,7 +103,7 @@ impl Repository {
         if output.status.success() {
             return Ok(());
         }
-        let stderr = String::from_utf8_lossy(&output.stderr).trim().chars().take(400).collect();
+        let stderr = first_chars(String::from_utf8_lossy(&output.stderr).trim(), 400).to_owned();
         Err(RepositoryError::Failed { what, stderr })
     }
 }

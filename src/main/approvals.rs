@@ -123,6 +123,9 @@ pub enum TokenCommand {
     New {
         /// The person of the config.
         person: PersonId,
+        /// What it is good for: `read`, `investigate`, `approve`; may be given several times. Without it, for all.
+        #[arg(long, value_name = "SCOPE")]
+        scope: Vec<String>,
         #[command(flatten)]
         json: Json,
     },
@@ -229,10 +232,13 @@ pub async fn stop_writes(app: &App, flags: StopFlags) -> Result<u8, Fault> {
 /// Carries out `warrant token`.
 pub async fn tokens(app: &App, command: TokenCommand) -> Result<u8, Fault> {
     match command {
-        TokenCommand::New { person, json } => {
-            let issued = approvals::token_new(app, person).await?;
+        TokenCommand::New { person, scope, json } => {
+            let issued = approvals::token_new(app, person, &scope).await?;
             if json.json {
-                print::json(&json!({ "token": issued.token, "id": issued.kept.id, "person": issued.kept.person }));
+                let kept = &issued.kept;
+                print::json(&json!({
+                    "token": issued.token, "id": kept.id, "person": kept.person, "scopes": kept.scopes,
+                }));
             } else {
                 told::token(&issued);
             }

@@ -18,6 +18,7 @@ use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 use crate::approvals;
 use crate::audit;
 use crate::policy;
+use crate::serve;
 
 use crate::demo::demo;
 use crate::flags::{AskFlags, Command, Flags, InvestigationsCommand, Json, RunbooksCommand, ToolsCommand};
@@ -34,7 +35,7 @@ pub const INTERRUPTED: u8 = 130;
 /// Runs a command to its exit code.
 pub async fn run(flags: Flags) -> ExitCode {
     begin_log();
-    match dispatch(flags).await {
+    match Box::pin(dispatch(flags)).await {
         Ok(code) => ExitCode::from(code),
         Err(fault) => {
             print::fault(&fault);
@@ -48,6 +49,7 @@ async fn dispatch(flags: Flags) -> Result<u8, Fault> {
     match flags.command {
         Command::Ask(flags) => ask_command(&open(flags.model.as_deref())?, flags).await,
         Command::Demo(flags) => demo(flags).await,
+        Command::Serve(json) => serve::serve_command(open(None)?, json).await,
         Command::Check(json) => check_command(&open(None)?, json).await,
         Command::Tools(command) => tools_command(&open(None)?, command).await,
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),

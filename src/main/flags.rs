@@ -58,6 +58,17 @@ Examples:
   warrant demo --approve all
   warrant demo --fault none --json")]
     Demo(DemoFlags),
+    /// Serve alerts and the API: each alert that asks for it is investigated, with nobody watching.
+    #[command(after_help = "\
+It listens where `[web]` of the config says, 127.0.0.1:8410 otherwise. While it
+runs it alone decides on writes; `warrant approvals` asks it. On Ctrl-C or
+SIGTERM what runs is parked and goes on at the next start.
+
+Examples:
+  warrant serve
+  curl -s http://127.0.0.1:8410/readyz
+  curl -s http://127.0.0.1:8410/v1/investigations")]
+    Serve(Json),
     /// Try the config and every source that it names, and say what to do about each that fails.
     Check(Json),
     /// The tools there are, and calling one.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::time::{TimeError, parse_duration};
+use warrant_toolbox::catalog::reach::Reach;
 
 use crate::agent::model::{Model, Usage};
 
@@ -250,6 +251,9 @@ fn base_url(name: &str, text: &str) -> Result<Url, ConfigError> {
             "holds a user or password; put the key into `api_key_env`"
         }
         Ok(url) if url.query().is_some() || url.fragment().is_some() => "holds a query or fragment; leave it out",
+        Ok(url) if url.host_str().is_some_and(|host| Reach::anywhere(host).is_err()) => {
+            "is a link-local or metadata address; no model may be there"
+        }
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.host_str().is_some() => return Ok(url.clone()),
         Ok(_) | Err(_) => "is not an http or https URL; write it as in `http://127.0.0.1:11434/v1`",
     };

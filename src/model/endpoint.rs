@@ -4,14 +4,18 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use warrant_kernel::redact::guard::Piece;
+use warrant_toolbox::catalog::reach::Reach;
 
 use crate::agent::model::ModelError;
 
@@ -77,6 +81,10 @@ impl Endpoint {
         }
         // A redirect would send the conversation to a host that the config does not name.
         let mut builder = Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(Policy::none());
+        // A model, and a proxy on the way to it, may be anywhere but where credentials are handed out.
+        let reach = Reach::anywhere(self.base_url.host_str().unwrap_or_default());
+        let reach = reach.map_err(|refused| self.permanent(refused.to_string()))?;
+        builder = builder.dns_resolver(Checked(reach));
         if self.base_url.host_str().is_some_and(is_this_machine) {
             builder = builder.no_proxy();
         }
@@ -119,16 +127,20 @@ impl Endpoint {
     }
 
     async fn error_body(&self, response: &mut Response, cancel: &CancellationToken) -> Result<String, ModelError> {
-        let mut body = Vec::new();
-        while body.len() < MAX_ERROR_BODY {
+        let mut body: Vec<u8> = Vec::new();
+        let read = loop {
             match self.guarded(cancel, response.chunk()).await {
-                Ok(Ok(Some(chunk))) => body.extend(chunk.iter().take(MAX_ERROR_BODY - body.len())),
+                Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+                Ok(Ok(None)) => break Piece::up_to(body, MAX_ERROR_BODY),
                 Err(ModelError::Cancelled) => return Err(ModelError::Cancelled),
                 // The status says enough where the body breaks off or never ends.
-                Ok(Ok(None) | Err(_)) | Err(_) => break,
+                Ok(Err(_)) | Err(_) => break Piece::beginning(body),
             }
-        }
-        Ok(String::from_utf8_lossy(&body).into_owned())
+            if body.len() > MAX_ERROR_BODY {
+                break Piece::up_to(body, MAX_ERROR_BODY);
+            }
+        };
+        Ok(read.text().into_owned())
     }
 
     /// Ends `work` when the investigation ends or the provider falls silent.
@@ -138,6 +150,20 @@ impl Endpoint {
             Some(Err(_)) => Err(self.transient(format!("sent nothing for {}", shown(self.idle)))),
             Some(Ok(done)) => Ok(done),
         }
+    }
+}
+
+/// Resolves names as the system does; what was judged is what is connected to.
+struct Checked(Reach);
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (host, reach) = (name.as_str().to_owned(), self.0.clone());
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host, 0)).await?.collect();
+            found.iter().try_for_each(|address| reach.permits(address.ip()))?;
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
     }
 }
 

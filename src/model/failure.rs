@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::agent::model::ModelError;
 
@@ -45,9 +46,9 @@ pub(super) fn chain(error: &dyn Error) -> String {
 
 fn cut(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut chars = line.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = chars.by_ref().take(MAX_EXCERPT).collect();
-    if chars.next().is_some() {
+    let kept = first_chars(&line, MAX_EXCERPT);
+    let mut shown: String = kept.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if kept.len() < line.len() {
         shown.push('…');
     }
     shown

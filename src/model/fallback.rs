@@ -95,6 +95,7 @@ impl Model for List {
     ) -> Result<Answer, ModelError> {
         let mut errors = Vec::new();
         let mut declined = None;
+        let mut passed_over = Vec::new();
         let investigation = &request.run.investigation;
         let idle = idle_answers(request.messages);
         let enough = self.enough_of(investigation, |enough| if idle >= IDLE_ANSWERS { enough + 1 } else { enough });
@@ -103,11 +104,12 @@ impl Model for List {
                 // It may well answer another investigation, so it need not rest.
                 Ok(answer) if answer.stop == Stop::Refused => {
                     tracing::warn!(model = member.model.name(), "the model declined");
+                    passed_over.push(format!("{} declined to go on", member.model.name()));
                     self.enough_of(investigation, |enough| enough.max(index + 1));
                     declined = Some(answer);
                     continue;
                 }
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(Answer { passed_over, ..answer }),
                 Err(error @ (ModelError::Cancelled | ModelError::ContextOverflow { .. })) => return Err(error),
                 Err(error @ (ModelError::Transient { .. } | ModelError::Permanent { .. })) => error,
             };
@@ -116,6 +118,7 @@ impl Model for List {
             if self.members.len() > 1 {
                 tracing::warn!(model = member.model.name(), %error, "the model failed for good");
             }
+            passed_over.push(error.to_string());
             errors.push(error);
         }
         declined.map_or_else(|| Err(self.all_failed(errors)), Ok)

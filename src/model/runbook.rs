@@ -134,6 +134,7 @@ impl Model for RunbookModel {
             stop: Stop::Calls,
             usage: Usage::default(),
             cost: None,
+            passed_over: Vec::new(),
         })
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn text(model: &str) -> Answer {
         stop: Stop::Done,
         usage: Usage::default(),
         cost: None,
+        passed_over: Vec::new(),
     }
 }
 

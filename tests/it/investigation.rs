@@ -29,7 +29,11 @@ mod sources;
 
 mod texts;
 
-mod writes;
+pub mod writes;
+
+mod injection;
+
+mod envelope;
 
 mod crashes;
 

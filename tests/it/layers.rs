@@ -51,8 +51,22 @@ const TABLE: &[Row] = &[
     row(7, "warrant::agent", &["kernel", "toolbox::catalog", "toolbox::analysis", "toolbox::runbook"]),
     row(8, "warrant::model", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
     row(8, "warrant::chat", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
+    row(8, "warrant::alert", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
+    row(8, "warrant::web", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
     // The types in which the parts' own sections of the config are read.
-    row(9, "warrant::config", &["kernel::domain", "kernel::people", "toolbox::catalog", "warrant::model::config"]),
+    row(
+        9,
+        "warrant::config",
+        &[
+            "kernel::domain",
+            "kernel::people",
+            "toolbox::catalog",
+            "warrant::model::config",
+            "warrant::chat::slack::config",
+            "warrant::alert::config",
+            "warrant::web::config",
+        ],
+    ),
     row(9, "warrant::telemetry", &["kernel::domain", "kernel::redact"]),
     row(
         10,
@@ -63,6 +77,8 @@ const TABLE: &[Row] = &[
             "warrant::agent",
             "warrant::model",
             "warrant::chat",
+            "warrant::alert",
+            "warrant::web",
             "warrant::config",
             "warrant::telemetry",
         ],

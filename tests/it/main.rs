@@ -14,11 +14,23 @@ mod model_server;
 
 mod models;
 
+#[path = "../support/slack.rs"]
+mod slack_server;
+
+mod slack;
+
+mod serve;
+
 mod layers;
+
+mod cuts;
 
 mod attacks;
 
 mod shipped;
+
+#[path = "../support/safety.rs"]
+mod safety;
 
 mod investigation;
 
@@ -27,6 +39,8 @@ mod demo;
 mod traces;
 
 mod audit;
+
+mod verifiers;
 
 mod shop;
 
@@ -41,3 +55,13 @@ mod policies;
 mod prompt;
 
 mod votes;
+
+mod suite;
+
+mod commands;
+
+mod sizes;
+
+mod limits;
+
+mod alertmanager;

@@ -8,6 +8,8 @@ mod anthropic;
 
 mod faults;
 
+mod cuts;
+
 mod failing;
 
 mod together;

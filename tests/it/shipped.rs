@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use tokio_util::sync::CancellationToken;
 use warrant::app::{App, builtin, tools};
 use warrant::config::Config;
 use warrant::demo::part::spec::Role;
 use warrant::demo::scenery;
+use warrant_kernel::domain::result::ErrorCode;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -28,6 +30,7 @@ fn what_is_compiled_in_is_what_the_directories_hold() {
         (builtin::TOOLS, "tools", "toml"),
         (builtin::POLICIES, "policies", "cedar"),
         (builtin::RUNBOOKS, "runbooks", "md"),
+        (builtin::GRAMMARS, "grammars", "toml"),
     ] {
         let compiled: Vec<String> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
         let found: Vec<String> = names(directory, extension).iter().map(|name| format!("{name}.{extension}")).collect();
@@ -75,4 +78,37 @@ fn the_documented_table_of_tools_is_the_one_the_program_makes() {
     let documented = std::fs::read_to_string(root().join("docs/TOOLS.md")).unwrap();
     let table = tools::table(&app);
     assert!(documented.contains(&table), "docs/TOOLS.md lacks this table:\n\n{table}\n");
+}
+
+/// Sources are named; where they are stands in the config alone. No argument of any tool is an address, and one that is
+/// given is a name that is not there.
+#[tokio::test]
+async fn ss_06_no_tool_takes_an_address() {
+    let world = crate::investigation::World::new();
+    let config = world.config(&["runbook"], "", "", "");
+    let app = world.app(&config);
+    for definition in app.bench.registry.iter().map(|tool| tool.about()) {
+        for (name, spec) in &definition.args {
+            let words = format!("{name} {}", spec.description).to_lowercase();
+            for word in ["url", "http:", "https:", "hostname", "ip address", "endpoint", "domain name"] {
+                assert!(!words.contains(word), "{}: `{name}`: {}", definition.name, spec.description);
+            }
+        }
+    }
+    for address in
+        ["http://169.254.169.254/latest/meta-data/", "169.254.169.254", "metadata.google.internal", "127.0.0.1:1"]
+    {
+        for (tool, args) in [
+            ("query_metrics", serde_json::json!({ "query": "up", "source": address })),
+            ("list_metrics", serde_json::json!({ "source": address })),
+            ("active_alerts", serde_json::json!({ "source": address })),
+            ("http_check", serde_json::json!({ "service": address })),
+            ("scrape_metrics", serde_json::json!({ "service": address })),
+            ("search_logs", serde_json::json!({ "service": address })),
+        ] {
+            let cancel = CancellationToken::new();
+            let result = tools::call(&app, tool, &args.to_string(), "general-purpose", &cancel).await.unwrap();
+            assert_eq!(result.error.unwrap().code, ErrorCode::InvalidArguments, "{tool} {address}");
+        }
+    }
 }

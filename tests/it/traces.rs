@@ -4,15 +4,20 @@
 
 use serde_json::Value;
 use warrant::agent::model::Stop;
-use warrant::agent::state::{CallKind, State};
+use warrant::agent::state::{CallKind, Note, State};
 use warrant::agent::step::Step;
 use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::event::{Caller, Event, SCHEMA};
 use warrant_kernel::domain::report::{Outcome, WriteOutcome};
+use warrant_kernel::domain::result::Origin;
 
 /// Schema versions and their traces; a new version adds a row and changes none.
-const GOLDEN: [(u32, &str); 2] =
-    [(1, include_str!("../data/traces/v1.jsonl")), (2, include_str!("../data/traces/v2.jsonl"))];
+const GOLDEN: [(u32, &str); 4] = [
+    (1, include_str!("../data/traces/v1.jsonl")),
+    (2, include_str!("../data/traces/v2.jsonl")),
+    (3, include_str!("../data/traces/v3.jsonl")),
+    (4, include_str!("../data/traces/v4.jsonl")),
+];
 
 fn events(text: &str) -> Vec<Event> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -38,9 +43,15 @@ fn a_trace_of_version_1_adds_up_to_what_it_did() {
     assert!(state.calls.iter().any(|known| matches!(known.call.by, Caller::Model { turn: 2, .. })));
     assert_eq!((state.returns(), state.usage().output), (1, 120));
     assert_eq!(state.decisions.len(), 8);
-    let notes: Vec<&str> = state.turns.iter().flat_map(|turn| &turn.notes).map(String::as_str).collect();
+    let notes: Vec<&str> = state.turns.iter().flat_map(|turn| &turn.notes).map(said).collect();
     assert_eq!(notes, ["look at the pool", "2 turns are left: call `report` now"]);
     nothing_is_lost(&events, GOLDEN[0].1);
+}
+
+fn said(note: &Note) -> &str {
+    match note {
+        Note::Said(text) | Note::Alert(text) => text,
+    }
 }
 
 /// Written again, nothing of a trace is lost.
@@ -62,6 +73,18 @@ fn a_trace_of_version_2_tells_of_a_write_that_was_approved_done_and_looked_at() 
     assert_eq!(state.follow_ups_of(&write.call.id).count(), write.follow_ups.len());
     assert_eq!(state.report.as_ref().unwrap().writes.len(), 1);
     nothing_is_lost(&events, GOLDEN[1].1);
+}
+
+#[test]
+fn a_trace_of_version_3_tells_the_marks_and_whose_words_each_field_holds() {
+    let events = events(GOLDEN[2].1);
+    let state = State::fold(&events).unwrap();
+    assert_eq!(state.frame.as_ref().map(ToString::to_string), Some(state.marks().to_string()));
+    let logs = state.calls.iter().find(|known| known.call.tool == "compare_logs").unwrap();
+    let result = logs.result.as_ref().unwrap();
+    assert_eq!((result.origin_of("patterns"), result.origin_of("service")), (Origin::Log, Origin::Catalog));
+    assert_eq!(state.writes().map(|written| written.outcome).collect::<Vec<_>>(), [WriteOutcome::Done]);
+    nothing_is_lost(&events, GOLDEN[2].1);
 }
 
 /// Whether all of `then` stands in `now`.
@@ -91,4 +114,16 @@ fn an_answer_of_another_shape_ends_the_models_turns_and_nothing_else() {
         let step = warrant::agent::step::next(&State::fold(&events).unwrap());
         assert!(matches!(&step, Step::Partial(why) if why.contains(expected)), "{step:?}");
     }
+}
+
+#[test]
+fn a_trace_of_version_4_tells_who_steered_and_what_its_alerts_did() {
+    let events = events(GOLDEN[3].1);
+    let state = State::fold(&events).unwrap();
+    assert_eq!(state.contributors, ["bob".parse().unwrap()]);
+    assert_eq!(state.steered, ["look at the database too"]);
+    let notes: Vec<&Note> = state.turns.iter().flat_map(|turn| &turn.notes).collect();
+    let [Note::Said(said), Note::Alert(alert)] = notes.as_slice() else { panic!("{notes:?}") };
+    assert_eq!((said.as_str(), alert.as_str()), ("look at the database too", "HighErrorRate was resolved"));
+    nothing_is_lost(&events, GOLDEN[3].1);
 }

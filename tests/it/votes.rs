@@ -11,6 +11,7 @@ mod world;
 
 mod alone;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -78,6 +79,20 @@ async fn a_vote_from_another_process_counts_and_what_nobody_waits_for_is_carried
     let again = world.warrant(&["approvals", "approve", "A1", "--digest", &digest]).await;
     assert_eq!((again.code, world.effects()), (1, 1), "{again:?}");
     assert!(again.err.contains("ALREADY_CONSUMED"), "{again:?}");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_was_done_and_is_not_as_it_should_be_ends_with_exit_code_5_and_says_why() {
+    let world = World::begin().await;
+    world.i_am("ben");
+    world.fail();
+    world.ask("edit", "checkout", &Nobody).await;
+    let digest = world.card(1).await.digest_prefix;
+    let approved = world.warrant(&["approvals", "approve", "A1", "--digest", &digest]).await;
+    assert_eq!((approved.code, world.effects()), (5, 1), "{approved:?}");
+    let told = world.warrant(&["audit", "show", "A1"]).await;
+    assert!(told.out.contains("verification FAILED") && told.out.contains("it counts backwards"), "{told:?}");
     world.end().await;
 }
 
@@ -184,9 +199,13 @@ async fn one_user_never_gives_two_votes_and_a_token_proves_one_person() {
     assert_eq!(code(&said(&world, Some(&cid), approve()).await), "OTHER_PERSON");
     assert_eq!(code(&said(&world, None, approve()).await), "ALREADY_VOTED");
     // A token makes no tokens, and a person none for others.
-    assert_eq!(code(&said(&world, None, Ask::TokenNew { person: "cid".parse().unwrap() }).await), "NOT_ELIGIBLE");
+    assert_eq!(
+        code(&said(&world, None, Ask::TokenNew { person: "cid".parse().unwrap(), scopes: BTreeSet::new() }).await),
+        "NOT_ELIGIBLE"
+    );
     world.i_am_nobody();
-    let by_token = said(&world, Some(&cid), Ask::TokenNew { person: "cid".parse().unwrap() }).await;
+    let by_token =
+        said(&world, Some(&cid), Ask::TokenNew { person: "cid".parse().unwrap(), scopes: BTreeSet::new() }).await;
     assert_eq!(code(&by_token), "NOT_ELIGIBLE");
     for wrong in ["", "warrant_", "ben", &cid.to_uppercase(), &format!("{cid}0")] {
         assert_eq!(code(&said(&world, Some(wrong), approve()).await), "NO_TOKEN", "{wrong}");

@@ -22,11 +22,16 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 /// Each step brings the schema from the version of its index to the next. Steps are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("db/0001_trace.sql"), include_str!("db/0002_ledger.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("db/0001_trace.sql"),
+    include_str!("db/0002_ledger.sql"),
+    include_str!("db/0003_packed.sql"),
+    include_str!("db/0004_desk.sql"),
+];
 
 /// Why the database can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -169,9 +174,9 @@ impl Database {
         Ok(())
     }
 
-    /// One connection more, for what must survive a power cut once it is written.
-    pub(crate) async fn durable(&self) -> Result<SqlitePool, DatabaseError> {
-        let options = SqliteConnectOptions::new()
+    /// A connection for what must survive a power cut once it is written.
+    pub(crate) async fn durable(&self) -> Result<SqliteConnection, DatabaseError> {
+        SqliteConnectOptions::new()
             .filename(&self.path)
             .create_if_missing(false)
             .journal_mode(SqliteJournalMode::Wal)
@@ -179,13 +184,9 @@ impl Database {
             .busy_timeout(PATIENCE)
             .foreign_keys(true)
             // What is sealed is overwritten, not only let go.
-            .pragma("secure_delete", "ON");
-        SqlitePoolOptions::new()
-            .max_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .test_before_acquire(false)
-            .connect_with(options)
+            .pragma("secure_delete", "ON")
+            .disable_statement_logging()
+            .connect()
             .await
             .map_err(|source| DatabaseError::Open { path: self.path.clone(), source })
     }

@@ -44,6 +44,8 @@ pub mod error;
 
 mod key;
 
+mod finish;
+
 mod opening;
 
 mod writer;
@@ -58,7 +60,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio::sync::{Mutex, Notify, oneshot};
+use tokio::sync::{Mutex, Notify};
 
 use crate::db::Database;
 use crate::db::lease::Lease;
@@ -68,6 +70,7 @@ use crate::domain::digest::Digest;
 
 use archive::Archive;
 use error::LedgerError;
+use finish::{Finish, Waiting};
 use receipt::Receipt;
 use record::{Entry, RecordKind};
 use writer::{Room, Writer};
@@ -148,12 +151,11 @@ impl Ledger {
         documents: Vec<DocumentWrite>,
     ) -> Result<Vec<u64>, LedgerError> {
         let this = self.clone();
-        // In a task of its own: whoever waits may be dropped, and a commit half waited for leaves open what it did.
-        let task = tokio::spawn(async move {
+        Finish::of(async move |_| {
             let mut writer = this.writer.lock().await;
             this.write(&mut writer, &entries, documents, Room::Ordinary).await
-        });
-        task.await.unwrap_or_else(|error| Err(ended(&error)))
+        })
+        .await
     }
 
     /// Records that a write is about to be done: `entries`, then the intent, and `documents`, all or nothing. The only
@@ -169,29 +171,29 @@ impl Ledger {
     ) -> Result<Receipt, LedgerError> {
         let plan = intent.fields.get("plan_digest").and_then(Value::as_str).map(str::to_owned);
         entries.push(intent);
-        let (tell, told) = oneshot::channel();
         let this = self.clone();
-        tokio::spawn(async move {
+        let work = Finish::of(async move |waiting: Waiting| {
             let mut writer = this.writer.lock().await;
-            if tell.is_closed() {
-                return;
+            let late = || LedgerError::Late(DEADLINE.as_secs());
+            if waiting.is_over() {
+                return Err(late());
             }
             let ended = this.intend_now(&mut writer, &entries, documents, plan).await;
             drop(writer);
-            if let Err(Ok(unheard)) = tell.send(ended) {
-                let outcome = Entry::new(RecordKind::Outcome)
-                    .with("status", "not_executed")
-                    .with("reason", "the intent became durable after its deadline");
-                if let Err(error) = this.close(unheard.seq(), outcome, Vec::new()).await {
-                    tracing::error!("intent {} stays open: {error}", unheard.seq());
+            match ended {
+                Ok(unheard) if waiting.is_over() => {
+                    let outcome = Entry::new(RecordKind::Outcome)
+                        .with("status", "not_executed")
+                        .with("reason", "the intent became durable after its deadline");
+                    if let Err(error) = this.close(unheard.seq(), outcome, Vec::new()).await {
+                        tracing::error!("intent {} stays open: {error}", unheard.seq());
+                    }
+                    Err(late())
                 }
+                ended => ended,
             }
         });
-        match tokio::time::timeout(DEADLINE, told).await {
-            Ok(Ok(ended)) => ended,
-            Ok(Err(_)) => Err(LedgerError::Poisoned { reason: "the task that writes ended".to_owned() }),
-            Err(_) => Err(LedgerError::Late(DEADLINE.as_secs())),
-        }
+        tokio::time::timeout(DEADLINE, work).await.unwrap_or_else(|_| Err(LedgerError::Late(DEADLINE.as_secs())))
     }
 
     async fn intend_now(
@@ -215,22 +217,32 @@ impl Ledger {
         outcome: Entry,
         documents: Vec<DocumentWrite>,
     ) -> Result<u64, LedgerError> {
+        self.close_with(intent, outcome, Vec::new(), documents).await
+    }
+
+    /// As [`Ledger::close`], with more records in the same commit, that tell what the outcome means.
+    pub(crate) async fn close_with(
+        &self,
+        intent: u64,
+        outcome: Entry,
+        also: Vec<Entry>,
+        documents: Vec<DocumentWrite>,
+    ) -> Result<u64, LedgerError> {
         let this = self.clone();
-        let entry = outcome.with("about", intent);
-        let task = tokio::spawn(async move {
+        let entries: Vec<Entry> = std::iter::once(outcome.with("about", intent)).chain(also).collect();
+        Finish::of(async move |_| {
             let mut tries = 1;
             loop {
                 let mut writer = this.writer.lock().await;
-                let entries = std::slice::from_ref(&entry);
-                let ended = this.write(&mut writer, entries, documents.clone(), Room::Outcome).await;
+                let ended = this.write(&mut writer, &entries, documents.clone(), Room::Outcome).await;
                 drop(writer);
                 match ended {
                     Err(LedgerError::Storage(StorageError::Busy)) if tries < TRIES => tries += 1,
                     ended => return ended.map(|seqs| seqs.first().copied().unwrap_or_default()),
                 }
             }
-        });
-        task.await.unwrap_or_else(|error| Err(ended(&error)))
+        })
+        .await
     }
 
     async fn write(
@@ -272,16 +284,24 @@ impl Ledger {
         }
         let digests = texts.iter().map(|(name, text)| (name.clone(), record::text_digest(text).to_string().into()));
         let digests = Value::Object(digests.collect());
-        let kinds = [kind.as_str()];
-        let last = self.storage.find(Log::Writes, Find::Kinds { kinds: &kinds, before: u64::MAX, most: 1 }).await?;
-        let known = last.first().and_then(|row| row.openings.iter().find(|it| it.field == "texts"));
-        if known.is_some_and(|known| serde_json::from_str::<Value>(&known.value).ok().as_ref() == Some(&digests)) {
+        if self.last_in_force(kind).await?.as_ref() == Some(&digests) {
             return Ok(());
         }
         let fields = said.into_iter().chain([("texts", digests)]).collect();
         let texts = texts.values().cloned().collect();
         let entry = Entry { kind, investigation: None, fields, texts };
         self.append(vec![entry], Vec::new()).await.map(drop)
+    }
+
+    /// What the last record of this kind names: from the store where this process has written none.
+    async fn last_in_force(&self, kind: RecordKind) -> Result<Option<Value>, LedgerError> {
+        if let Some(known) = self.writer.lock().await.in_force.get(&kind) {
+            return Ok(Some(known.clone()));
+        }
+        let kinds = [kind.as_str()];
+        let last = self.storage.find(Log::Writes, Find::Kinds { kinds: &kinds, before: u64::MAX, most: 1 }).await?;
+        let known = last.first().and_then(|row| row.openings.iter().find(|it| it.field == "texts"));
+        Ok(known.and_then(|known| serde_json::from_str(&known.value).ok()))
     }
 
     /// Intents that nothing has closed: no outcome, no person who found out.
@@ -319,8 +339,4 @@ impl Ledger {
         drop(self.writer.lock().await);
         self.storage.close().await;
     }
-}
-
-fn ended(error: &tokio::task::JoinError) -> LedgerError {
-    LedgerError::Poisoned { reason: format!("the task that writes ended: {error}") }
 }

@@ -29,6 +29,9 @@ pub struct Person {
     /// The numbers of their users on this machine.
     #[serde(default)]
     pub uids: Vec<u32>,
+    /// Their ids in Slack.
+    #[serde(default)]
+    pub slack: Vec<String>,
     /// Whether they are still here. Whoever is not may do nothing.
     #[serde(default = "yes")]
     pub active: bool,
@@ -108,7 +111,8 @@ impl People {
         let mut claimed: BTreeMap<String, &PersonId> = BTreeMap::new();
         for (name, person) in &people {
             let uids = person.uids.iter().map(ToString::to_string);
-            for user in person.users.iter().cloned().chain(uids) {
+            let slack = person.slack.iter().map(|id| format!("Slack's {id}"));
+            for user in person.users.iter().cloned().chain(uids).chain(slack) {
                 if let Some(one) = claimed.insert(user.clone(), name).filter(|one| *one != name) {
                     return Err(ClaimedTwice { one: one.clone(), other: name.clone(), user });
                 }
@@ -131,6 +135,12 @@ impl People {
             (Some(found), _) | (None, Some(found)) => Ok(found),
             (None, None) => Err(NobodyError::Unclaimed(user.uid)),
         }
+    }
+
+    /// The person that a user of Slack is; none where nobody claims the id.
+    #[must_use]
+    pub fn in_slack(&self, user: &str) -> Option<&PersonId> {
+        self.find(|person| person.slack.iter().any(|claimed| claimed == user))
     }
 
     fn find(&self, is_it: impl Fn(&Person) -> bool) -> Option<&PersonId> {
@@ -171,7 +181,7 @@ impl People {
     /// What a person is; none where there is no such person.
     #[must_use]
     pub fn standing(&self, person: &PersonId) -> Option<Standing> {
-        let Person { groups, users: _, uids: _, active, human } = self.0.get(person)?;
+        let Person { groups, users: _, uids: _, slack: _, active, human } = self.0.get(person)?;
         Some(Standing { groups: groups.clone(), active: *active, human: *human })
     }
 
@@ -189,11 +199,15 @@ impl People {
             .0
             .iter()
             .map(|(name, person)| {
-                let Person { groups, users, uids, active, human } = person;
+                let Person { groups, users, uids, slack, active, human } = person;
                 let uids: BTreeSet<u32> = uids.iter().copied().collect();
-                let person = json!({
+                let mut person = json!({
                     "groups": sorted(groups), "users": sorted(users), "uids": uids, "active": active, "human": human,
                 });
+                // Left out where there is none, so that people of before there was Slack keep their digest.
+                if let (false, Some(person)) = (slack.is_empty(), person.as_object_mut()) {
+                    person.insert("slack".to_owned(), json!(sorted(slack)));
+                }
                 (name.to_string(), person)
             })
             .collect();

@@ -13,11 +13,17 @@
 //! # Ok::<(), warrant_kernel::redact::RedactError>(())
 //! ```
 
+pub mod guard;
+
+pub mod own;
+
 mod placeholder;
 
 mod rules;
 
 mod names;
+
+mod extent;
 
 mod value;
 
@@ -25,15 +31,21 @@ mod url;
 
 mod pem;
 
+mod manifest;
+
 mod known;
 
 mod prefilter;
 
 mod decode;
 
+mod seam;
+
 mod fields;
 
 mod search;
+
+mod across;
 
 mod edit;
 
@@ -50,6 +62,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use edit::{Edit, Row, apply, edits};
+use own::OwnRule;
 use search::Searcher;
 
 pub use known::KnownSecret;
@@ -95,8 +108,10 @@ pub struct Masked<'t> {
 /// Lines without their secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskedLines {
-    /// The lines; a secret over several of them is one placeholder in the first.
+    /// The lines; a private key over several of them is one placeholder in the first.
     pub lines: Vec<String>,
+    /// Whether the first of them are a part of a secret that begins before them, and left out.
+    pub begun_before: bool,
     /// How many placeholders were put in.
     pub count: u64,
 }
@@ -118,7 +133,19 @@ impl Redactor {
     /// # Errors
     /// [`RedactError::Prefilter`] where the known secrets are too many or too long for the automaton.
     pub fn new(key: RedactionKey, known: impl IntoIterator<Item = KnownSecret>) -> Result<Self, RedactError> {
-        Ok(Self { searcher: Some(Arc::new(Searcher::new(known)?)), key })
+        Self::with_rules(key, known, Vec::new())
+    }
+
+    /// As [`Self::new`], with rules of the operator's beside those that are built in.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_rules(
+        key: RedactionKey,
+        known: impl IntoIterator<Item = KnownSecret>,
+        rules: Vec<OwnRule>,
+    ) -> Result<Self, RedactError> {
+        Ok(Self { searcher: Some(Arc::new(Searcher::new(known, rules)?)), key })
     }
 
     /// The same rules with the key of another investigation.
@@ -146,10 +173,27 @@ impl Redactor {
     /// # Errors
     /// Any; none of the lines may be sent then.
     pub fn redact_lines(&self, lines: &[String]) -> Result<MaskedLines, RedactError> {
-        let (text, mut rows) = join(lines.iter().map(String::as_str));
+        self.redact_window(&[], lines, &[])
+    }
+
+    /// As [`Self::redact_lines`], for lines that are a part of something: a secret that begins in the lines `before`, or
+    /// ends in those `after`, is found. Gives the lines themselves only.
+    ///
+    /// # Errors
+    /// Any; none of the lines may be sent then.
+    pub fn redact_window(
+        &self,
+        before: &[String],
+        lines: &[String],
+        after: &[String],
+    ) -> Result<MaskedLines, RedactError> {
+        let all = before.iter().chain(lines).chain(after).map(String::as_str);
+        let (text, mut rows) = join(all);
         let masked = self.mask(&text, &mut rows)?;
-        let lines = rows.iter().filter(|row| !row.swallowed).map(|row| row_of(&masked.text, row)).collect();
-        Ok(MaskedLines { lines, count: masked.count })
+        let window: Vec<&Row> = rows.iter().skip(before.len()).take(lines.len()).collect();
+        let begun_before = !before.is_empty() && window.first().is_some_and(|row| row.swallowed);
+        let lines = window.iter().filter(|row| !row.swallowed).map(|row| row_of(&masked.text, row)).collect();
+        Ok(MaskedLines { lines, begun_before, count: masked.count })
     }
 
     /// Masks JSON: strings, keys, and values whose key says that they are secret. Gives the number of placeholders too.
@@ -160,7 +204,8 @@ impl Redactor {
         json::redact(self, value)
     }
 
-    /// As [`Self::redact_json`], for rows: a secret may lie over several of them, as the lines of a key do.
+    /// As [`Self::redact_json`], for rows: a secret may lie over the same field of several of them, as the lines of a key
+    /// do.
     ///
     /// # Errors
     /// Any; none of the rows may be sent then.
@@ -173,11 +218,12 @@ impl Redactor {
         self.searcher.as_ref().ok_or(RedactError::OutOfOrder)?.compile_all()
     }
 
-    /// As [`Self::redact_lines`], each text keeping its place.
-    fn redact_each(&self, texts: &[&str]) -> Result<(Vec<String>, u64), RedactError> {
+    /// As [`Self::redact_lines`], each text keeping its place; nothing where all of them stay as they are.
+    fn redact_each(&self, texts: &[&str]) -> Result<Option<(Vec<String>, u64)>, RedactError> {
         let (text, mut rows) = join(texts.iter().copied());
         let masked = self.mask(&text, &mut rows)?;
-        Ok((rows.iter().map(|row| row_of(&masked.text, row)).collect(), masked.count))
+        let lines = || rows.iter().map(|row| row_of(&masked.text, row)).collect();
+        Ok((masked.count > 0).then(|| (lines(), masked.count)))
     }
 
     fn placeholder(&self, kind: &str, secret: &str) -> Result<String, RedactError> {
@@ -226,10 +272,25 @@ impl Redactor {
         searcher.find(&bytes, &mut findings)?;
         let mut edits = edits(part, findings, &marks, &self.key)?;
         if last && !edits.is_empty() {
-            edits = vec![Edit { span: 0..part.len(), text: self.key.placeholder("line", part.as_bytes())? }];
+            edits = self.whole_lines(part, &edits)?;
         }
         found.extend(edits.into_iter().map(|edit| edit.behind(region.start)));
         Ok(())
+    }
+}
+
+impl Redactor {
+    /// Masks the lines of `edits` whole.
+    fn whole_lines(&self, part: &str, edits: &[Edit]) -> Result<Vec<Edit>, RedactError> {
+        let mut lines: Vec<Edit> = Vec::new();
+        for edit in edits {
+            let span = line_at(part, &edit.span, 0);
+            if lines.last().is_none_or(|last| last.span.end < span.start) {
+                let line = part.as_bytes().get(span.clone()).unwrap_or_default();
+                lines.push(Edit { text: self.key.placeholder("line", line)?, span });
+            }
+        }
+        Ok(lines)
     }
 }
 
@@ -260,16 +321,28 @@ fn row_of(text: &str, row: &Row) -> String {
     text.get(row.range.clone()).unwrap_or_default().to_owned()
 }
 
-/// The whole lines around what was written, in order and apart.
+/// The whole lines around what was written, with a line on either side, in order and apart.
 fn lines_around(text: &str, written: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut lines: Vec<Range<usize>> = Vec::new();
+    let mut regions: Vec<Range<usize>> = Vec::new();
     for span in written {
-        if lines.last().is_some_and(|line| span.start < line.end) {
+        if regions.last().is_some_and(|region| span.end < region.end) {
             continue;
         }
-        let start = text.get(..span.start).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1);
-        let end = text.get(span.end..).and_then(|tail| tail.find('\n')).map_or(text.len(), |at| span.end + at);
-        lines.push(start..end);
+        let lines = line_at(text, &line_at(text, span, 0), 1);
+        match regions.last_mut().filter(|region| lines.start <= region.end) {
+            Some(region) => region.end = lines.end,
+            None => regions.push(lines),
+        }
     }
-    lines
+    regions
+}
+
+/// The line around `span`, with `beside` bytes before and behind it taken for a part of it.
+fn line_at(text: &str, span: &Range<usize>, beside: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let head = bytes.get(..span.start.saturating_sub(beside)).unwrap_or_default();
+    let from = (span.end + beside).min(bytes.len());
+    let tail = bytes.get(from..).unwrap_or_default();
+    let start = head.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    start..tail.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| from + at)
 }

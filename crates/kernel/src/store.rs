@@ -1,22 +1,30 @@
-//! The trace of investigations: events, and the whole outputs that evidence stands on.
+//! The trace of investigations: events, and the whole outputs that evidence stands on; and what came in and is noted
+//! beside.
 //!
 //! Events are only appended. What is stored has been masked before; this module never sees a secret.
 
 pub mod capture;
 
+pub mod desk;
+
+pub mod pages;
+
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::db::Database;
+use crate::db::{Database, DatabaseError};
 use crate::domain::event::{Body, Event};
 use crate::domain::name::{InvestigationId, NameError};
 use crate::domain::run::Run;
 
 use capture::Captured;
+use desk::Durable;
 
 /// Why the trace could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +59,18 @@ pub enum StoreError {
     /// A stored id is not an id.
     #[error("a stored id can't be read")]
     Name(#[source] NameError),
+    /// A connection for what must survive a power cut could not be had.
+    #[error("the store can't be written to")]
+    Open(#[source] DatabaseError),
+    /// Somebody else was faster; nothing was written.
+    #[error("{0} has changed meanwhile")]
+    Stale(String),
+    /// What is stored is not in the form that was written.
+    #[error("{0} in the store can't be read")]
+    Damaged(&'static str),
+    /// It was closed.
+    #[error("the store was closed")]
+    Closed,
 }
 
 /// One line of `investigations list`.
@@ -74,13 +94,14 @@ pub struct Summary {
 #[derive(Debug, Clone)]
 pub struct Store {
     database: Database,
+    durable: Arc<Durable>,
 }
 
 impl Store {
     /// The store in an open database.
     #[must_use]
     pub fn new(database: Database) -> Self {
-        Self { database }
+        Self { database, durable: Arc::default() }
     }
 
     /// Opens an investigation with its placeholders' key.
@@ -215,6 +236,22 @@ impl Store {
         .collect()
     }
 
+    /// Investigations that have not ended, oldest first: those that run, and those that wait to be taken up again.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn unfinished(&self, since: Timestamp, limit: u32) -> Result<Vec<InvestigationId>, StoreError> {
+        let found: Vec<String> = sqlx::query_scalar(
+            "SELECT id FROM investigation WHERE ended_at IS NULL AND opened_at >= $1 ORDER BY opened_at, id LIMIT $2",
+        )
+        .bind(since.to_string())
+        .bind(i64::from(limit))
+        .fetch_all(self.database.pool())
+        .await
+        .map_err(reading)?;
+        found.iter().map(|id| id.parse().map_err(StoreError::Name)).collect()
+    }
+
     /// The investigation whose id is, or ends or begins with, `text`; four characters at least where it is not whole.
     ///
     /// # Errors
@@ -243,6 +280,7 @@ impl Store {
 
     /// Waits for what is under way and lets go of the file.
     pub async fn close(&self) {
+        self.durable.close().await;
         self.database.close().await;
     }
 }

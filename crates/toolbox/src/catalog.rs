@@ -3,6 +3,10 @@
 //! [`Service`] is what the config says of one service; [`Catalog`] is all of them, checked: every source that a service
 //! names exists, every dependency is a service. Tools look up a service here and nowhere else.
 
+pub mod network;
+
+pub mod reach;
+
 pub mod source;
 
 pub mod restart;

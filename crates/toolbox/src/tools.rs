@@ -4,6 +4,8 @@ pub mod workspace;
 
 pub mod process;
 
+pub mod command;
+
 pub mod sources;
 
 pub mod read;

@@ -1,5 +1,7 @@
 //! What remedies of matched runbooks name, from evidence alone.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use warrant_kernel::domain::event::{Answered, Asked, Body, Budgets, Call, Caller, Event};
@@ -69,6 +71,7 @@ pub fn state(calls: &[(&str, Value, Value)]) -> State {
         let meta = Meta {
             source: None,
             origin: Origin::Metric,
+            fields: BTreeMap::new(),
             lines_returned: 0,
             lines_matched: None,
             duration_ms: 0,

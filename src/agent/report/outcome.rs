@@ -1,7 +1,7 @@
 //! The outcome, settled by code from what stood up.
 //!
 //! `confirmed` needs symptom and cause on evidence of different sources, and a cause that is not later than the onset or
-//! that a runbook check established. `likely` rests on one. `no_fault` needs normal signals. All else is `inconclusive`.
+//! that a runbook check established; and more than text that strangers can write must name the cause. `likely` rests on one. `no_fault` needs normal signals. All else is `inconclusive`.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +12,7 @@ use warrant_toolbox::runbook::library::Library;
 
 use super::established::is_cause;
 use super::signals;
+use super::weight::weighs;
 use crate::agent::state::State;
 
 /// Clocks of different machines and rounded times differ by this many seconds.
@@ -45,8 +46,13 @@ pub fn settle(state: &State, library: &Library, findings: &[Finding]) -> (Outcom
             !cause_sources.is_empty() && !symptom_sources.is_empty() && symptom_sources != cause_sources
         })
     };
-    if in_time.iter().any(|cause| other_source(cause)) {
+    let apart: Vec<&&&Finding> = in_time.iter().filter(|cause| other_source(cause)).collect();
+    if apart.iter().any(|cause| established(state, library, cause) || weighs(state, cause)) {
         return (Outcome::Confirmed, "symptom and cause rest on evidence of different sources".to_owned());
+    }
+    if !apart.is_empty() {
+        let reason = "only text that strangers can write names the cause, as in a log line or an alert";
+        return (Outcome::Likely, reason.to_owned());
     }
     let reason = if symptoms.is_empty() { "no symptom stands beside the cause" } else { "it rests on one source" };
     (Outcome::Likely, reason.to_owned())

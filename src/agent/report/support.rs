@@ -8,6 +8,7 @@ use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::report::{Finding, FindingKind};
 
 use super::numbers::{self, Stated};
+use crate::agent::envelope::{self, Frame};
 use crate::agent::prompt;
 use crate::agent::state::State;
 
@@ -20,7 +21,7 @@ const MOST_CHARS: usize = 2_000;
 /// What one piece of evidence says, as the model saw it.
 struct Said {
     text: String,
-    /// The texts within it, decoded: a quote may stand in one of them.
+    /// The texts within it, decoded and without what can't be seen: a quote may stand in one of them.
     strings: Vec<String>,
     stated: Stated,
 }
@@ -30,6 +31,8 @@ pub struct Basis {
     said: BTreeMap<EvidenceId, Said>,
     /// Numbers and times of the question, which claims may repeat.
     asked: Stated,
+    /// The marks around it, which say what a text looked like in there.
+    frame: Frame,
 }
 
 /// Whether a claim stands.
@@ -45,22 +48,22 @@ impl Basis {
     /// Everything the model was shown.
     #[must_use]
     pub fn of(state: &State) -> Self {
-        let sweep = prompt::sweep_as_shown(state);
+        let (sweep, frame) = (prompt::sweep_as_shown(state), state.marks());
         let said = state
             .calls
             .iter()
             .filter_map(|known| {
                 let result = known.result.as_ref()?;
-                let text = sweep.get(&result.call_id).cloned().unwrap_or_else(|| result.for_model().to_string());
+                let text = sweep.get(&result.call_id).cloned().unwrap_or_else(|| frame.body(result));
                 let mut strings = Vec::new();
-                collect_strings(&result.data, &mut strings);
+                collect_strings(&envelope::as_seen(result).data, &mut strings);
                 let arguments = format!("{text} {}", known.call.arguments);
                 Some((result.evidence?, Said { stated: numbers::stated(&arguments), strings, text }))
             })
             .collect();
         let run = &state.run;
         let asked = format!("{} {} {}", run.trigger.text(), run.since, run.opened_at);
-        Self { said, asked: numbers::stated(&asked) }
+        Self { said, asked: numbers::stated(&asked), frame }
     }
 
     fn all(&self) -> Vec<EvidenceId> {
@@ -147,14 +150,8 @@ fn stands_in(basis: &Basis, evidence: EvidenceId, quote: &str) -> bool {
         && basis.said.get(&evidence).is_some_and(|said| {
             said.text.contains(quote)
                 // Decoded texts count only where the model saw them: their JSON form must stand in what was shown.
-                || said.strings.iter().any(|text| text.contains(quote)) && said.text.contains(&escaped(quote))
+                || said.strings.iter().any(|text| text.contains(quote)) && said.text.contains(&basis.frame.within(quote))
         })
-}
-
-/// A text as it stands inside a JSON string.
-fn escaped(text: &str) -> String {
-    let quoted = Value::String(text.to_owned()).to_string();
-    quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&quoted).to_owned()
 }
 
 fn time_stands(basis: &Basis, at: Timestamp, evidence: &[EvidenceId]) -> bool {

@@ -87,7 +87,7 @@ async fn one_who_waits_flies_when_the_flyer_is_ended() {
 #[tokio::test]
 async fn a_source_is_read_by_as_many_at_once_as_its_limit_says_and_no_more() {
     let limits = HashMap::from([(source("slow"), 2)]);
-    let scheduler = Scheduler::new(limits);
+    let scheduler = Scheduler::new(Arc::new(SourceLimits::new(limits)));
     let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     for (name, limit) in [("slow", 2), ("usual", DEFAULT_LIMIT)] {
         // Opens only when as many as may are inside: were the limit smaller, this would hang.
@@ -116,7 +116,7 @@ async fn a_source_is_read_by_as_many_at_once_as_its_limit_says_and_no_more() {
 
 #[tokio::test]
 async fn one_slow_source_does_not_hold_up_another() {
-    let scheduler = Scheduler::new(HashMap::from([(source("slow"), 1)]));
+    let scheduler = Scheduler::new(Arc::new(SourceLimits::new(HashMap::from([(source("slow"), 1)]))));
     let enough = Notify::new();
     let slow = source("slow");
     let work: Work<'_> = Box::pin(async {

@@ -1,5 +1,7 @@
 //! What the model and the report are told of a write, from its result and its approval.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use warrant_kernel::call::gate::approval::State;
 use warrant_kernel::call::gate::card::Card;
@@ -40,6 +42,7 @@ fn envelope(call: &Call, status: Status) -> ToolResult {
         meta: Meta {
             source: None,
             origin: Origin::Warrant,
+            fields: BTreeMap::new(),
             lines_returned: 0,
             lines_matched: None,
             duration_ms: 0,
@@ -98,11 +101,18 @@ pub(super) fn result_of(call: &Call, account: &Account) -> ToolResult {
             "UNKNOWN",
             format!("whether {id} took effect is not known: {because}; a person has to look, never repeat it"),
         ),
-        State::Executed { verified, .. } => ToolResult {
-            evidence: Some(account.evidence),
-            data: json!({ "approval": id, "done": [card.effect], "verified": { "held": verified } }),
-            ..envelope(call, Status::Ok)
-        },
+        State::Executed { verified, .. } => {
+            let because = account.aftermath.as_ref().map(|it| it.because.as_str());
+            let mut data = json!({
+                "approval": id, "done": [card.effect], "verified": { "held": verified, "because": because },
+            });
+            if let (Some(undo), Some(data)) =
+                (account.aftermath.as_ref().and_then(|it| it.undo.as_ref()), data.as_object_mut())
+            {
+                data.insert("undo".to_owned(), json!(undo));
+            }
+            ToolResult { evidence: Some(account.evidence), data, ..envelope(call, Status::Ok) }
+        }
     }
 }
 
@@ -139,12 +149,13 @@ pub(super) fn written(
         outcome = WriteOutcome::NotDone;
     }
     let card = account.map(|account| &account.card);
+    let aftermath = account.and_then(|account| account.aftermath.as_ref());
     let (verified, undo) = match deed.map(|deed| &deed.ended) {
         Some(Ended::Done { held, because, undo, .. }) => {
             (Some(Verified { held: told_of(*held), because: because.clone() }), undo.clone())
         }
         Some(Ended::NotDone { .. } | Ended::Unknown { .. }) => (None, None),
-        None => (card.and_then(|card| seen_by_others(&card.state)), None),
+        None => (account.and_then(seen_by_others), aftermath.and_then(|it| it.undo.clone())),
     };
     Written {
         call_id: call.id.clone(),
@@ -158,7 +169,10 @@ pub(super) fn written(
         verified,
         undo,
         evidence: result.evidence,
-        proof: deed.map(|deed| Proof { intent: deed.intent, checkpoint: None }),
+        proof: deed
+            .map(|deed| deed.intent)
+            .or_else(|| aftermath.map(|it| it.intent))
+            .map(|intent| Proof { intent, checkpoint: None }),
     }
 }
 
@@ -170,10 +184,11 @@ fn told_of(held: Held) -> Option<bool> {
     }
 }
 
-/// What is known of the look after a write that another process carried out.
-fn seen_by_others(state: &State) -> Option<Verified> {
-    let State::Executed { verified: Some(held), .. } = state else { return None };
-    let because = "carried out and looked at by another process; the ledger has what it saw".to_owned();
+/// What is known of the look after a write that another process carried out, or this one after its call had ended.
+fn seen_by_others(account: &Account) -> Option<Verified> {
+    let State::Executed { verified: Some(held), .. } = &account.card.state else { return None };
+    let seen = account.aftermath.as_ref().map(|it| it.because.clone());
+    let because = seen.unwrap_or_else(|| "the ledger has what was seen".to_owned());
     Some(Verified { held: told_of(*held), because })
 }
 
@@ -207,7 +222,18 @@ pub(super) fn note(written: &Written) -> String {
     let what = format!("{} ({}, {id})", written.what, written.call_id);
     let because = written.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     match written.outcome {
-        WriteOutcome::Done => format!("What waited was approved and done: {what}. Look whether the trouble is over."),
+        WriteOutcome::Done => {
+            let seen = match written.verified.as_ref().map(|it| (it.held, it.because.as_str())) {
+                Some((Some(true), because)) => format!(" It was verified: {because}."),
+                Some((Some(false), because)) => format!(" Its verification FAILED: {because}."),
+                Some((None, because)) => format!(" It could not be verified: {because}."),
+                None => String::new(),
+            };
+            let undo = written.undo.as_ref();
+            let undo = undo.map(|undo| format!(" To take it back: {} {}.", undo.tool, json!(undo.arguments)));
+            let undo = undo.unwrap_or_default();
+            format!("What waited was approved and done: {what}.{seen}{undo} Look whether the trouble is over.")
+        }
         WriteOutcome::Pending => format!("It still waits: {what}."),
         WriteOutcome::NotDone
         | WriteOutcome::Denied

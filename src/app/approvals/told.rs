@@ -125,7 +125,9 @@ pub fn outcome(outcome: &Outcome) {
 pub fn token(issued: &Issued) {
     let (id, person) = (&issued.kept.id, &issued.kept.person);
     print::line(&issued.token);
+    let scopes = issued.kept.scopes.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     eprintln!("It proves {person}, and is not shown again. Set it as $WARRANT_TOKEN where {person} works.");
+    eprintln!("It is good for: {scopes}");
     eprintln!("Revoke it with: warrant token revoke {id}");
 }
 
@@ -138,7 +140,13 @@ pub fn tokens(tokens: &[serde_json::Value]) {
         let text = |key: &str| print::text(token, key);
         let revoked = text("revoked_at");
         let stands = if revoked.is_empty() { String::new() } else { format!("; revoked {revoked}") };
-        (text("id"), format!("{}, issued {} by {}{stands}", text("person"), text("issued_at"), text("issued_by")))
+        let scopes: Option<Vec<&str>> = token
+            .get("scopes")
+            .and_then(serde_json::Value::as_array)
+            .map(|scopes| scopes.iter().filter_map(serde_json::Value::as_str).collect());
+        let scopes = scopes.map_or_else(|| "read, approve".to_owned(), |scopes| scopes.join(", "));
+        let (person, at, by) = (text("person"), text("issued_at"), text("issued_by"));
+        (text("id"), format!("{person}, good for {scopes}, issued {at} by {by}{stands}"))
     });
     print::rows(&rows.collect::<Vec<_>>());
 }

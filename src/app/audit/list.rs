@@ -135,6 +135,7 @@ fn refusal(record: &Told) -> String {
 #[must_use]
 pub fn outcome(records: &[Told]) -> String {
     let mut state = "proposed".to_owned();
+    let whose = records.first().and_then(|record| record.text("approval"));
     for record in records {
         let status = record.text("status");
         let status = status.as_deref();
@@ -147,6 +148,7 @@ pub fn outcome(records: &[Told]) -> String {
             ("verified", Some("held")) => state.push_str(", verified"),
             ("verified", Some("failed")) => state.push_str(", verification FAILED"),
             ("verified", _) => state.push_str(", could not be verified"),
+            ("undo", _) if record.text("approval") != whose => state.push_str(", taken back"),
             ("expired" | "revoked" | "reopened", _) => record.kind.clone_into(&mut state),
             (_, _) => {}
         }

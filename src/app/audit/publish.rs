@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use warrant_kernel::ledger::publish::{Publisher, Signed};
+use warrant_kernel::redact::guard::first_chars;
 use warrant_toolbox::tools::process::{End, Invocation, Program, run};
 
 use crate::app::App;
@@ -99,7 +100,7 @@ impl Publisher for Command {
         if finished.end == End::Exited(0) {
             return Ok(());
         }
-        let said: String = finished.stderr.lines().next().unwrap_or_default().chars().take(200).collect();
+        let said = first_chars(finished.stderr.lines().next().unwrap_or_default(), 200);
         Err(format!("{:?}: {said}", finished.end))
     }
 }

@@ -12,11 +12,13 @@ use warrant_kernel::policy::{Policy, PolicyError, PolicyText};
 use crate::app::files::{self, Found};
 use crate::app::{builtin, roles};
 use crate::config::Config;
+use crate::config::commands::Shell;
 
 /// The texts of all policies.
 pub(in crate::app) fn texts(config: &Config, problems: &mut Vec<String>) -> Vec<Found> {
     let mut found = files::read(&config.policy_dirs, "cedar", builtin::POLICIES, problems);
     found.extend(of_roles(config));
+    found.extend(of_shell(config));
     found
 }
 
@@ -30,6 +32,27 @@ fn of_roles(config: &Config) -> Option<Found> {
     );
     let name = "[roles] of the config".to_owned();
     (!config.roles.is_empty()).then_some(Found { name, text, is_builtin: true })
+}
+
+/// What the policies about commands are called: there is no such file.
+pub(super) const OF_SHELL: &str = "[commands] of the config";
+
+/// The policies under which commands are run that only look, where the config lets them. Without it no policy permits them.
+fn of_shell(config: &Config) -> Option<Found> {
+    let own = config.roles.keys().map(|role| format!(" || principal in Role::\"{role}\""));
+    let own = own.collect::<String>();
+    let text = format!(
+        "@id(\"readonly-shell\")\n@reason(\"the config lets this role run commands that only look\")\n\
+         permit (principal, action in Action::\"shell\", resource)\n\
+         when {{ principal in Role::\"general-purpose\"{own} }};\n\n\
+         @id(\"explore-runs-nothing\")\n@reason(\"the role `explore` runs no commands\")\n\
+         forbid (principal in Role::\"explore\", action in Action::\"shell\", resource);\n"
+    );
+    let name = OF_SHELL.to_owned();
+    match config.shell {
+        Shell::ReadOnly => Some(Found { name, text, is_builtin: true }),
+        Shell::Off => None,
+    }
 }
 
 /// Loads the policies and runs the tests of the configured directories. Those compiled in are held to the policies compiled

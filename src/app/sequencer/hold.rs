@@ -19,6 +19,7 @@ use warrant_kernel::ledger::error::LedgerError;
 use warrant_kernel::ledger::publish::Publisher;
 use warrant_kernel::ledger::record::RecordKind;
 use warrant_kernel::people::User;
+use warrant_kernel::people::directory::Directory;
 use warrant_toolbox::tools::process::users;
 
 use super::office::{self, Office, Users};
@@ -52,6 +53,14 @@ impl Hold {
     /// # Errors
     /// [`Fault::Ledger`] where another process has the lease, or the ledger can't be opened; nothing is decided then.
     pub async fn take(app: &App, attended: Attended) -> Result<Self, Fault> {
+        Self::take_with(app, attended, Arc::new(ConfigPeople::new(app.config.path.clone()))).await
+    }
+
+    /// As [`Self::take`], where others than the config know who is who.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub async fn take_with(app: &App, attended: Attended, directory: Arc<dyn Directory>) -> Result<Self, Fault> {
         let store = &app.config.store;
         let database = Database::open(store).await.map_err(Fault::Database)?;
         let lease = Lease::take(store).map_err(LedgerError::Lease)?;
@@ -63,7 +72,7 @@ impl Hold {
             ledger: ledger.clone(),
             registry: Arc::clone(&app.bench.registry),
             policy: Arc::clone(&app.bench.policy),
-            directory: Arc::new(ConfigPeople::new(app.config.path.clone())),
+            directory,
             redactor: app.redactor.clone(),
             clock: Arc::new(SystemClock),
             random,
@@ -133,6 +142,17 @@ impl Hold {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// How far the ledger has come, signed: what an auditor holds a record against.
+    pub async fn checkpoint(&self) -> Option<String> {
+        match self.ledger.checkpoint().await {
+            Ok(signed) => Some(format!("{} records, root {}", signed.size, signed.root)),
+            Err(error) => {
+                tracing::warn!(%error, "the ledger's checkpoint could not be signed");
+                None
+            }
+        }
     }
 
     /// What answers for it.

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use warrant_kernel::call::gate::approval::{State, Tally};
 use warrant_kernel::call::gate::objection::Objection;
 use warrant_kernel::call::gate::sequencer::Sequencer;
-use warrant_kernel::call::gate::sequencer::tokens::Issuer;
+use warrant_kernel::call::gate::sequencer::tokens::{Issuer, Scope};
 use warrant_kernel::call::gate::vote::{Claim, Claimant, Proof};
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
@@ -37,6 +37,9 @@ pub struct Parts {
     /// Approvals that a call of this process waits for.
     pub attended: Attended,
 }
+
+/// Most approvals of which it is remembered why they were not carried out; the oldest go first.
+const MOST_HALTED: usize = 1_000;
 
 /// The sequencer of this process, as it is asked for things.
 pub struct Office {
@@ -84,7 +87,9 @@ impl Office {
                 return self.tokens(&issuer, ask).await;
             }
             Ask::List | Ask::Show { .. } if token.is_none() && self.is_operator(peer).await => None,
-            _ => Some(self.claimant(peer, token).await?),
+            Ask::List | Ask::Show { .. } => Some(self.claimant(peer, token, Some(Scope::Read)).await?),
+            Ask::Who => Some(self.claimant(peer, token, None).await?),
+            _ => Some(self.claimant(peer, token, Some(Scope::Approve)).await?),
         };
         let Some(by) = by else { return self.look(ask).await };
         match ask {
@@ -140,7 +145,9 @@ impl Office {
     async fn tokens(&self, by: &Issuer, ask: Ask) -> Result<Answer, Refused> {
         let sequencer = &self.parts.sequencer;
         match ask {
-            Ask::TokenNew { person } => done(&sequencer.issue_token(&person, by).await.map_err(refused)?),
+            Ask::TokenNew { person, scopes } => {
+                done(&sequencer.issue_token(&person, &scopes, by).await.map_err(refused)?)
+            }
             Ask::TokenRevoke { id } => done(&sequencer.revoke_token(&id, by).await.map_err(refused)?),
             _ => {
                 let mut tokens = sequencer.tokens().await.map_err(refused)?;
@@ -149,7 +156,7 @@ impl Office {
                 }
                 // What is kept to tell a token by is nobody's business.
                 let shown = tokens.iter().map(|token| {
-                    json!({ "id": token.id, "person": token.person, "issued_by": token.issued_by,
+                    json!({ "id": token.id, "person": token.person, "scopes": token.scopes, "issued_by": token.issued_by,
                         "issued_at": token.issued_at, "revoked_at": token.revoked_at })
                 });
                 done(&shown.collect::<Vec<_>>())
@@ -159,11 +166,15 @@ impl Office {
 
     /// Who is at the other end: the one whom the config names for the user, else the person of the token. Root is nobody
     /// unless the config says so. A user who is somebody answers for nobody else, so no user gives two votes; persons who
-    /// share one that is nobody's have a token each.
-    async fn claimant(&self, peer: Peer, token: Option<&str>) -> Result<Claimant, Refused> {
+    /// share one that is nobody's have a token each, which has to be good for `scope` where one is needed.
+    async fn claimant(&self, peer: Peer, token: Option<&str>, scope: Option<Scope>) -> Result<Claimant, Refused> {
         let user = (self.parts.users)(peer.uid).await;
         if let Some(token) = token {
-            let by = self.parts.sequencer.bearer(token).await.map_err(refused)?;
+            let by = match scope {
+                Some(scope) => self.parts.sequencer.bearer(token, scope).await,
+                None => self.parts.sequencer.holder(token).await,
+            };
+            let by = by.map_err(refused)?;
             return match user {
                 Some(own) if own != by.person => Err(Refused::new(
                     "OTHER_PERSON",
@@ -192,7 +203,7 @@ impl Office {
         if token.is_none() && self.is_operator(peer).await {
             return Ok(Issuer::Operator(peer.uid));
         }
-        Ok(Issuer::Person(self.claimant(peer, token).await?))
+        Ok(Issuer::Person(self.claimant(peer, token, None).await?))
     }
 
     /// Whether the peer is the user whom the store belongs to, or root, and nobody whom the config names: who votes as a
@@ -216,6 +227,31 @@ impl Office {
         }
     }
 
+    /// Hands on the vote of somebody whom another part has proved, and sees to what it completes.
+    ///
+    /// # Errors
+    /// [`Objection`]; then it does not count.
+    pub async fn vote(self: &Arc<Self>, id: ApprovalId, claim: &Claim) -> Result<(), Objection> {
+        match self.parts.sequencer.vote(id, claim).await {
+            Ok(Tally::Counted { .. }) => Ok(()),
+            Ok(Tally::Approved) | Err(Objection::AlreadyApproved(_)) => {
+                self.see_to(id, &self.parts.sequencer.card(id).await?.state);
+                Ok(())
+            }
+            Err(objection) => Err(objection),
+        }
+    }
+
+    /// Breaks the glass for somebody whom another part has proved, and sees to what it completes.
+    ///
+    /// # Errors
+    /// [`Objection`]; then nothing was broken.
+    pub async fn break_glass(self: &Arc<Self>, id: ApprovalId, claim: &Claim, reason: &str) -> Result<(), Objection> {
+        self.parts.sequencer.break_glass(id, claim, reason).await?;
+        self.see_to(id, &self.parts.sequencer.card(id).await?.state);
+        Ok(())
+    }
+
     fn see_to(self: &Arc<Self>, id: ApprovalId, state: &State) -> Then {
         if self.parts.attended.holds(id) {
             return Then::CallerCarriesOut;
@@ -232,6 +268,9 @@ impl Office {
                     Err(halt) => {
                         tracing::warn!(approval = %id, reason = halt.reason, "an approved write was not carried out");
                         halted.insert(id, halt.message);
+                        while halted.len() > MOST_HALTED {
+                            halted.pop_first();
+                        }
                     }
                 }
                 drop(halted);

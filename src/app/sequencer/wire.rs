@@ -3,10 +3,13 @@
 //! A request says what is wanted and never who wants it: that is the peer's user, as the kernel tells it, or the person
 //! of a token.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use warrant_kernel::call::gate::card::Card;
 use warrant_kernel::call::gate::sequencer::shown::{Debt, Did, Figures, Listed, Stopped};
+use warrant_kernel::call::gate::sequencer::tokens::Scope;
 use warrant_kernel::call::gate::vote::Whole;
 use warrant_kernel::domain::name::PersonId;
 use warrant_kernel::domain::plan::ApprovalId;
@@ -112,6 +115,9 @@ pub enum Ask {
     TokenNew {
         /// Whom it shall prove.
         person: PersonId,
+        /// What it shall be good for; everything, where nothing is said.
+        #[serde(default = "every_scope")]
+        scopes: BTreeSet<Scope>,
     },
     /// All tokens.
     TokenList,
@@ -120,6 +126,10 @@ pub enum Ask {
         /// Its id.
         id: String,
     },
+}
+
+fn every_scope() -> BTreeSet<Scope> {
+    Scope::ALL.into_iter().collect()
 }
 
 /// Which plan a person saw, and how much of it.

@@ -9,7 +9,7 @@ use warrant_kernel::call::gate::card::{Argument, Card, FACE_WIDTH};
 use warrant_kernel::call::gate::exhibit::Excerpt;
 use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::name::{EvidenceId, PersonId};
-use warrant_kernel::domain::plan::{DiffLine, Facts, Ground};
+use warrant_kernel::domain::plan::{DiffLine, Facts, Ground, Said};
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::time;
 
@@ -227,20 +227,18 @@ fn arguments(sheet: &mut Sheet, card: &Card, most: Most) {
     }
     sheet.heading("Arguments", "and where each comes from");
     for argument in &card.arguments {
-        put_argument(sheet, card, argument, most);
+        put_argument(sheet, argument, most);
     }
 }
 
-fn put_argument(sheet: &mut Sheet, card: &Card, argument: &Argument, most: Most) {
+fn put_argument(sheet: &mut Sheet, argument: &Argument, most: Most) {
     let (from, role) = match &argument.ground {
         Ground::Person => ("from a person".to_owned(), Role::Faint),
         Ground::Trigger => ("from what began the investigation".to_owned(), Role::Faint),
         Ground::Runbook(id) => (format!("from the runbook {id}"), Role::Faint),
         Ground::Catalog => ("from the catalog".to_owned(), Role::Faint),
-        Ground::Stranger(evidence) => {
-            let words = card.excerpts.iter().find(|excerpt| excerpt.evidence == *evidence);
-            let words = words.map_or("text of strangers", |excerpt| origin(excerpt.origin));
-            (format!("from {words} ({evidence}): untrusted"), Role::Careful)
+        Ground::Stranger(Said { evidence, field, origin: of }) => {
+            (format!("from {} ({evidence}, `{field}`): untrusted", origin(*of)), Role::Careful)
         }
         Ground::Model => ("the model's own choice".to_owned(), Role::Careful),
     };
@@ -314,6 +312,7 @@ fn who(sheet: &mut Sheet, card: &Card) {
 fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::Warrant => "Warrant itself",
+        Origin::Catalog => "the catalog",
         Origin::Log => "log text",
         Origin::Metric => "metrics",
         Origin::Alert => "alert text",
@@ -321,24 +320,26 @@ fn origin(origin: Origin) -> &'static str {
         Origin::File => "a file",
         Origin::Change => "commits and deploys",
         Origin::Http => "an HTTP answer",
+        Origin::Command => "what a command wrote",
     }
 }
 
 fn trust(of: Origin) -> String {
     match of {
-        Origin::Warrant => origin(of).to_owned(),
+        Origin::Warrant | Origin::Catalog => origin(of).to_owned(),
         Origin::Log
         | Origin::Metric
         | Origin::Alert
         | Origin::Runbook
         | Origin::File
         | Origin::Change
-        | Origin::Http => format!("{}: untrusted", origin(of)),
+        | Origin::Http
+        | Origin::Command => format!("{}: untrusted", origin(of)),
     }
 }
 
 #[cfg(test)]
-pub(in crate::chat::terminal) mod sample;
+pub(in crate::chat) mod sample;
 
 #[cfg(test)]
 mod tests;

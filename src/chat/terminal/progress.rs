@@ -176,8 +176,20 @@ impl<W: Write + Send> Watcher for Progress<W> {
             Body::Answered(Answered::Report { .. }) => {
                 self.line(Role::Faint, "the report went back: not all of its claims stood up");
             }
-            Body::Answered(Answered::Model { .. }) | Body::Decided { .. } | Body::Reported { .. } => {}
-            Body::Settled { text, .. } | Body::Steered { text } | Body::Budget { text, .. } => {
+            Body::Answered(Answered::Model { .. }) => {
+                let answer = state.turns.last().map(|turn| &turn.answer);
+                for passed_over in answer.into_iter().flat_map(|answer| &answer.passed_over) {
+                    self.line(Role::Bad, passed_over);
+                }
+                if let Some(answer) = answer.filter(|answer| !answer.passed_over.is_empty()) {
+                    self.line(Role::Careful, &format!("{} goes on", answer.model));
+                }
+            }
+            Body::Framed { .. } | Body::Decided { .. } | Body::Reported { .. } => {}
+            Body::Settled { text, .. }
+            | Body::Steered { text, .. }
+            | Body::News { text }
+            | Body::Budget { text, .. } => {
                 self.line(Role::Careful, text);
             }
             Body::Interrupted => self.line(Role::Careful, "interrupted"),

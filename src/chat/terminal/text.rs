@@ -25,6 +25,25 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// JSON text in which nothing steers a terminal or hides: such characters are escaped as JSON has it, so it stays the same
+/// value.
+#[must_use]
+pub fn json(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Line ends stand between the parts of a document; within its texts they are escaped already.
+        if (c.is_control() && c != '\n') || hides(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string can't fail.
+                let _infallible = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 fn push_escape(into: &mut String, c: char) {
     // Writing to a string can't fail.
     let _infallible = write!(into, "\\u{{{:04X}}}", u32::from(c));

@@ -166,6 +166,7 @@ fn service(
         },
         deploys: Vec::new(),
         ca_file: (scheme == "https").then(|| places.ca_file.clone()),
+        addresses: Vec::new(),
     })
 }
 

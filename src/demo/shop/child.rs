@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::demo::part::spec::{Role, Spec};
 use crate::demo::part::{Listening, RELOAD};
@@ -109,6 +110,6 @@ async fn port_of(process: &mut Child, role: Role, errors: &Path) -> Result<u16, 
     }
     serde_json::from_str::<Listening>(&line).map(|listening| listening.port).map_err(|_| {
         let said = std::fs::read_to_string(errors).unwrap_or_default();
-        ShopError::Silent { role, said: said.trim().chars().take(400).collect() }
+        ShopError::Silent { role, said: first_chars(said.trim(), 400).to_owned() }
     })
 }

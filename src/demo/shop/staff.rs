@@ -10,6 +10,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use warrant_kernel::redact::guard::first_chars;
 
 use super::child::Part;
 use crate::demo::part::spec::Role;
@@ -120,5 +121,5 @@ pub async fn ask_for_restart(options: RestartOptions) -> Result<(), RestartError
         Err(_elapsed) => return Err(failed(std::io::ErrorKind::TimedOut.into())),
     };
     let said = answer.trim();
-    if said.starts_with("ok ") { Ok(()) } else { Err(RestartError::Refused(said.chars().take(400).collect())) }
+    if said.starts_with("ok ") { Ok(()) } else { Err(RestartError::Refused(first_chars(said, 400).to_owned())) }
 }

@@ -235,6 +235,15 @@ impl Reader {
         }
         let mut calls = wire::calls_for(stop, calls);
         wire::settle_ids(&mut calls, messages);
-        Ok(Answer { model: endpoint.name.clone(), text, calls, opaque, stop, usage: self.usage, cost: None })
+        Ok(Answer {
+            model: endpoint.name.clone(),
+            text,
+            calls,
+            opaque,
+            stop,
+            usage: self.usage,
+            cost: None,
+            passed_over: Vec::new(),
+        })
     }
 }

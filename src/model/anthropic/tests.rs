@@ -104,6 +104,7 @@ fn under_a_budget_a_turn_that_another_model_began_goes_on_without_thinking() {
         stop: Stop::Calls,
         usage: Usage::default(),
         cost: None,
+        passed_over: Vec::new(),
     };
     let mut messages = kept(&foreign);
     let body = sent(&messages, Thinking::Budget(1024));

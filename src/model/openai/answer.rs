@@ -169,6 +169,7 @@ impl Reader {
             stop,
             usage: self.usage,
             cost: None,
+            passed_over: Vec::new(),
         })
     }
 }

@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use serde_json::json;
+use warrant::agent::held;
 use warrant::agent::state::State;
-use warrant_kernel::domain::event::{Body, Event};
+use warrant::agent::step::{self, Step};
+use warrant_kernel::domain::event::{Asked, Body, Event};
 use warrant_kernel::domain::report::Report;
+use warrant_kernel::domain::result::Status;
+use warrant_kernel::store::numbered;
 
-use super::{World, model, rules, told};
+use super::{World, model, rules, serve, told};
 use crate::model_server::ModelServer;
 use crate::model_server::script::{Ending, Pick, Script, Shape, Turn};
 
@@ -101,6 +105,48 @@ async fn rs_05_wall_time_within_one_answer_that_never_ends() {
     let (report, events) = ended(&server, "wall = \"5s\"", "").await;
     assert_eq!(budget_events(&events), [(true, "the budget of 5 seconds is spent".to_owned())]);
     assert_eq!(report.findings.len(), 1, "what the sweep showed is kept");
+}
+
+#[tokio::test]
+async fn rs_05_wall_time_within_a_batch_of_reads() {
+    // Takes connections and never answers; a read of it alone would wait for ten seconds.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = serve(Vec::new()).await;
+    let world = World::new();
+    let more = format!("[metrics.slow]\nurl = \"http://{}\"", silent.local_addr().unwrap());
+    let main = model("main", Shape::OpenAi, &server.base_url(Shape::OpenAi), "");
+    let app = world.app(&world.config(&["main"], &main, "wall = \"5s\"", &more));
+    let (_, report, events) = world.report(&app).await;
+    assert!(report.partial && report.summary.contains("the budget of 5 seconds is spent"), "{}", report.summary);
+    assert_eq!(report.findings.len(), 1, "what the others of the batch showed is kept");
+    assert!(report.not_seen.iter().any(|line| line.starts_with("active_alerts")), "{:?}", report.not_seen);
+    let state = State::fold(&events).unwrap();
+    for call in &state.calls {
+        let expected = if call.call.tool == "active_alerts" { Status::Cancelled } else { Status::Ok };
+        assert_eq!(call.result.as_ref().unwrap().status, expected, "{}", call.call.tool);
+    }
+    assert!(server.requests().is_empty(), "there was no time left for a model");
+}
+
+#[tokio::test]
+async fn rs_05_what_an_investigation_holds_in_memory_ends_it() {
+    let world = World::new();
+    let server = serve(vec![Turn::calls([("r", "report", world.good_report())])]).await;
+    let app = world.app(&world.config_of(Shape::OpenAi, &server, ""));
+    let (_, _, mut events) = world.report(&app).await;
+    // The run up to its first turn.
+    let asked = events.iter().position(|event| matches!(event.body, Body::Asked(Asked::Model { .. }))).unwrap();
+    events.truncate(asked + 1);
+    let before = State::fold(&events).unwrap();
+    assert!(before.held > 1_000 && matches!(step::next(&before), Step::AskModel(1)));
+    // Whatever comes is counted, and at the bound nothing more is asked for.
+    let at = events.last().unwrap().at;
+    events.extend(numbered(before.last_seq, at, vec![Body::Steered { text: "x".repeat(1 << 20), by: None }]));
+    let mut state = State::fold(&events).unwrap();
+    assert!(state.held >= before.held + (1 << 20));
+    state.held = held::MOST;
+    let Step::Spend(why) = step::next(&state) else { panic!("it goes on") };
+    assert_eq!(why, "all that came has more than 64 MiB, the most an investigation holds");
 }
 
 #[tokio::test]

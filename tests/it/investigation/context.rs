@@ -10,7 +10,7 @@ use crate::model_server::script::{History, Pick, Rules, Script, Shape, Turn};
 /// The tool results of a request, in order.
 fn answers(body: &Value) -> Vec<String> {
     let mut all = told(body);
-    all.retain(|text| text.starts_with("{\"status\""));
+    all.retain(|text| text.starts_with("<data-"));
     all
 }
 

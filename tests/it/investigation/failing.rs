@@ -102,6 +102,8 @@ async fn a_model_that_declines_is_followed_by_the_next_and_alone_by_what_code_ca
     let app = world.app(&world.config(&["main", "runbook"], &main, "", ""));
     let (_, report, _) = world.report(&app).await;
     assert_eq!(report.written_by, "runbook");
+    let told = "models: main declined to go on; runbook went on in its place";
+    assert!(report.not_seen.iter().any(|line| line == told), "{:?}", report.not_seen);
     let app = world.app(&world.config(&["main"], &main, "", ""));
     let (_, report, events) = world.report(&app).await;
     assert!(report.partial && report.summary.contains("main declined to go on"), "{}", report.summary);
@@ -206,4 +208,19 @@ async fn the_third_identical_failing_call_is_not_carried_out() {
     assert_eq!(reasons[0], reasons[1]);
     assert_eq!(reasons[2..], ["REPEATED", "REPEATED"]);
     assert!(told(&server.requests()[3].body).last().unwrap().contains("look elsewhere"));
+}
+
+#[tokio::test]
+async fn lm_01_lm_09_who_failed_and_who_went_on_is_told_in_the_progress_and_in_the_report() {
+    let world = World::new();
+    let server = serve(vec![Turn::status(529, &[], r#"{"error":{"type":"x","message":"Overloaded"}}"#)]).await;
+    let main = model("main", Shape::Anthropic, &server.base_url(Shape::Anthropic), "");
+    world.write_config(&world.config(&["main", "runbook"], &main, "", ""));
+    let since = super::at(world.since);
+    let run = super::whole::warrant(&world, &["ask", "why does checkout fail?", "--since", &since]);
+    let run = { run }.output().await.unwrap();
+    let (stdout, stderr) = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
+    assert!(stderr.contains("main: status 529: Overloaded") && stderr.contains("runbook goes on"), "{stderr}");
+    let told = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("main: status 529: Overloaded; runbook went on in its place"), "{stdout}");
 }

@@ -75,7 +75,7 @@ async fn a_store_that_fails_on_the_way_ends_nothing_and_evidence_is_still_read()
         let opening = Body::Opened { run, budgets, models: vec!["main".to_owned()], version: String::new() };
         let watcher = Arc::new(CloseAt(nth, store.clone()));
         let trace = Trace::begin(Some(store), Arc::new(SystemClock), watcher, opening).await.unwrap();
-        let scheduler = Scheduler::new(app.limits());
+        let scheduler = Scheduler::new(Arc::clone(&app.limits));
         let investigation = Investigation {
             bench: &app.bench,
             redactor: app.redactor.clone(),
@@ -84,6 +84,8 @@ async fn a_store_that_fails_on_the_way_ends_nothing_and_evidence_is_still_read()
             scheduler: &scheduler,
             writes: &NoWrites,
             notes: Notes::default(),
+            news: Arc::default(),
+            random: Arc::clone(&app.random),
             cancel: CancellationToken::new(),
         };
         let report = investigation.run().await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -86,7 +86,7 @@ groups = [\"oncall\", \"breakglass\"]
 
 /// The number, which is all there is to change.
 #[derive(Clone, Default)]
-struct Number(Arc<AtomicU64>);
+struct Number(Arc<AtomicU64>, Arc<AtomicBool>);
 
 impl Number {
     fn facts(&self) -> Facts {
@@ -133,7 +133,9 @@ impl WriteTool for Number {
     }
 
     async fn verify(&self, _plan: &Plan, effect: &Effect, _looking: Looking<'_>) -> Verdict {
-        Verdict { held: Held::Held, because: "it counts".to_owned(), facts: effect.after.clone() }
+        let backwards = self.1.load(Ordering::SeqCst);
+        let (held, because) = if backwards { (Held::Failed, "it counts backwards") } else { (Held::Held, "it counts") };
+        Verdict { held, because: because.to_owned(), facts: effect.after.clone() }
     }
 }
 
@@ -240,6 +242,11 @@ impl World {
     /// How often the number was counted up.
     pub fn effects(&self) -> u64 {
         self.number.0.load(Ordering::SeqCst)
+    }
+
+    /// From here on nothing that is done brings about what it is for.
+    pub fn fail(&self) {
+        self.number.1.store(true, Ordering::SeqCst);
     }
 
     /// Asks for a write as a model does, on behalf of ann, with these people at hand.

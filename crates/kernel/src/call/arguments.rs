@@ -21,7 +21,6 @@ use serde_json::{Map, Value};
 use crate::call::case;
 use crate::call::definition::Definition;
 use crate::call::tool::{Arguments, Problem, Services};
-use crate::domain::decision::Risk;
 use crate::domain::name::ToolName;
 use crate::domain::plan::Case;
 use crate::domain::tool::{ArgSpec, ArgType};
@@ -61,10 +60,7 @@ fn check_object(
 ) -> Result<CheckedArguments, Vec<Problem>> {
     let mut problems = shape::problems(definition, &given);
     let tool = definition.tool();
-    let case = match tool.risk {
-        Risk::Read => None,
-        Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => split(&mut given, &mut problems),
-    };
+    let case = if tool.risk.only_looks() { None } else { split(&mut given, &mut problems) };
     for (name, spec) in &tool.args {
         if let (None, Some(default)) = (given.get(name), &spec.default) {
             given.insert(name.clone(), default.clone());
@@ -124,7 +120,7 @@ pub(in crate::call) fn try_example(definition: &Definition, args: &Value) -> Res
         return Err(vec![Problem { pointer: String::new(), message: "`args` must be a table".to_owned() }]);
     };
     let mut given = given.clone();
-    if definition.tool().risk != Risk::Read {
+    if !definition.tool().risk.only_looks() {
         case::fill(&mut given);
     }
     check_object(definition, given, &at_load()).map(|_| ())
@@ -140,6 +136,6 @@ pub(in crate::call) fn try_value(spec: &ArgSpec, value: &Value) -> Result<(), St
 #[must_use]
 pub fn flight_key(tool: &ToolName, given: &Map<String, Value>) -> String {
     let sorted: BTreeMap<&String, &Value> = given.iter().collect();
-    // Every argument is a text, a number or a truth value, so sorting the top is sorting all.
+    // No argument is an object, so sorting the top is sorting all.
     format!("{tool}{}", serde_json::to_string(&sorted).unwrap_or_default())
 }

@@ -14,6 +14,8 @@ mod args;
 
 mod http;
 
+mod command;
+
 mod tighten;
 
 mod schema;
@@ -167,6 +169,11 @@ impl Definitions {
             }
         }
         Ok(())
+    }
+
+    /// Takes out the tools that can't be carried out on this machine.
+    pub fn without(&mut self, absent: impl Fn(&ToolDefinition) -> bool) {
+        self.0.retain(|_, definition| !absent(&definition.tool));
     }
 
     /// The tool of this name.

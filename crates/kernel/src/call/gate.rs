@@ -92,7 +92,7 @@ pub struct Cleared<'a>(pub(super) Pass<'a>);
 
 /// What was cleared.
 pub(super) enum Pass<'a> {
-    /// An allowed read.
+    /// An allowed look.
     Read(Box<Checked<'a>>),
     /// A write with its warrant.
     Write { sequencer: &'a Sequencer, granted: Box<Granted>, timeout: Duration },
@@ -105,7 +105,7 @@ const ROUNDS: usize = 2;
 pub(super) async fn clear<'a>(desk: Desk<'a>, ruling: Ruling<'a>) -> Result<Cleared<'a>, Refusal> {
     let decision = ruling.decision();
     match (decision.action, decision.risk, desk.gate) {
-        (Action::Allow, Risk::Read, _) => Ok(Cleared(Pass::Read(Box::new(ruling.into_checked())))),
+        (Action::Allow, risk, _) if risk.only_looks() => Ok(Cleared(Pass::Read(Box::new(ruling.into_checked())))),
         (Action::Ask(tier), Risk::Write, Gate::Open(writes)) => {
             ask(desk, writes, &ruling, tier).await.map_err(Refusal::halted)
         }

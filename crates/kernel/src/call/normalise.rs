@@ -7,6 +7,7 @@ pub mod cut;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -31,6 +32,9 @@ const MESSAGE: usize = 4_000;
 
 /// Longest tool name that is shown, in characters.
 const NAME: usize = 80;
+
+/// Stands for the first rows where they are a part of a secret that begins before them.
+const BEGUN_BEFORE: &str = "[secret: it begins before these lines]";
 
 /// Of a tool that does not exist, the policy for nothing.
 const NO_OUTPUT: OutputPolicy = OutputPolicy { max_chars: 0, keep: Keep::SummaryOnly };
@@ -80,9 +84,12 @@ fn mask(redactor: &Redactor, output: &Output) -> Result<Clean, RedactError> {
             rows
         }
         Rows::Lines(lines) => {
-            let masked = redactor.redact_lines(lines)?;
+            let around = output.around.as_deref();
+            let (before, after) = around.map_or((&[][..], &[][..]), |around| (&around.before, &around.after));
+            let masked = redactor.redact_window(before, lines, after)?;
             redactions += masked.count;
-            masked.lines.into_iter().map(Value::String).collect()
+            let begun = masked.begun_before.then(|| BEGUN_BEFORE.to_owned());
+            begun.into_iter().chain(masked.lines).map(Value::String).collect()
         }
     };
     let left_out = match &output.left_out {
@@ -116,6 +123,7 @@ fn output_result(
     let meta = Meta {
         source: Some(raw.source.clone()),
         origin: output.origin,
+        fields: output.fields.iter().map(|(name, origin)| ((*name).to_owned(), *origin)).collect(),
         lines_returned: kept.returned,
         lines_matched: output.matched,
         duration_ms: millis(raw.duration),
@@ -206,6 +214,7 @@ fn refusal_result(redactor: &Redactor, call: &Call, refusal: Refusal, duration: 
         meta: Meta {
             source: refusal.source,
             origin: Origin::Warrant,
+            fields: BTreeMap::new(),
             lines_returned: 0,
             lines_matched: None,
             duration_ms: millis(duration),

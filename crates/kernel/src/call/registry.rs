@@ -26,8 +26,8 @@ pub enum Code {
 impl Code {
     fn fits(&self, risk: Risk) -> bool {
         match self {
-            Self::Read(_) => risk == Risk::Read,
-            Self::Write(_) => risk != Risk::Read,
+            Self::Read(_) => risk.only_looks(),
+            Self::Write(_) => !risk.only_looks(),
         }
     }
 }

@@ -61,14 +61,14 @@ pub(super) async fn rule<'a>(desk: Desk<'a>, checked: Checked<'a>) -> Ruling<'a>
     Ruling { checked, decision, basis: ruled.basis }
 }
 
-/// The tier of a call: what policy asks for, raised by the tool's own floor. Reads have none.
+/// The tier of a call: what policy asks for, raised by the tool's own floor. What only looks has none.
 fn tier_of(risk: Risk, action: Action, floor: Option<Tier>) -> Option<Tier> {
     let asked = match action {
         Action::Ask(tier) => Some(tier),
         Action::Allow | Action::Deny => None,
     };
-    match risk {
-        Risk::Read => None,
-        Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => asked.max(floor).or(Some(Tier::High)),
-    }
+    if risk.only_looks() { None } else { asked.max(floor).or(Some(Tier::High)) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -146,7 +146,7 @@ pub trait WriteTool: Send + Sync {
     /// [`WriteError`]; [`WriteError::Unknown`] wherever it may have taken effect.
     async fn write(&self, warrant: Warrant, looking: Looking<'_>) -> Result<Effect, WriteError>;
 
-    /// Whether a write took effect whose outcome was lost. Changes nothing.
+    /// Whether a write took effect whose outcome was lost. Changes nothing but what that write left unfinished of its own.
     async fn probe(&self, plan: &Plan, looking: Looking<'_>) -> Probed;
 
     /// Looks whether the write brought about what it was for.

@@ -2,26 +2,28 @@
 //!
 //! Commits go through one connection of their own with `synchronous=FULL`: they would survive a power cut on return.
 
+mod batch;
+
 mod rows;
 
 use async_trait::async_trait;
-use sqlx::{Row as _, SqliteConnection, SqlitePool};
+use sqlx::{Connection as _, SqliteConnection, SqlitePool};
+use tokio::sync::Mutex;
 
 use crate::domain::digest::Digest;
 
 use super::ballast::Ballast;
 use super::present::Files;
-use super::storage::{
-    Batch, Document, DocumentKind, DocumentWrite, Find, INDEXED, Log, Row, Seal, Storage, StorageError, Tail,
-};
+use super::storage::{Batch, Document, DocumentKind, Find, Log, Row, Storage, StorageError, Tail};
 use super::{Database, DatabaseError};
 
-use rows::{digest, document_of, other, reading, tail_of, writing};
+use rows::{closed, digest, document_of, other, reading, record_of, tail_of, writing};
 
 /// The SQLite storage.
 pub(crate) struct Sqlite {
     reads: SqlitePool,
-    durable: SqlitePool,
+    /// None once it is closed.
+    durable: Mutex<Option<SqliteConnection>>,
     files: Files,
     ballast: Ballast,
 }
@@ -29,154 +31,30 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// The storage in an open database.
     pub(crate) async fn new(database: &Database) -> Result<Self, DatabaseError> {
-        let durable = database.durable().await?;
+        let durable = Mutex::new(Some(database.durable().await?));
         let files = Files::of(database.path())
             .map_err(|source| DatabaseError::File { path: database.path().to_owned(), source })?;
         Ok(Self { reads: database.pool().clone(), durable, files, ballast: Ballast::beside(database.path()) })
     }
 
-    fn reads(&self) -> &SqlitePool {
-        &self.reads
-    }
-
-    /// In a task of its own: whoever waits may be dropped, and a transaction that nobody ends would be in the way of the
-    /// next one.
+    /// One batch is one statement: it is all of it or nothing, even where nobody waits for it any more.
     async fn write(&self, batch: Batch) -> Result<(), StorageError> {
-        let durable = self.durable.clone();
-        let task = tokio::spawn(async move {
-            let mut connection = durable.acquire().await.map_err(writing)?;
-            // By hand, since SQLite ends a transaction itself when the disk is full, which sqlx does not see.
-            sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut *connection).await.map_err(writing)?;
-            let ended = match put_all(&mut connection, &batch).await {
-                Ok(()) => sqlx::raw_sql("COMMIT").execute(&mut *connection).await.map(drop).map_err(writing),
-                Err(error) => Err(error),
-            };
-            if ended.is_err() {
-                // It fails where the transaction has ended already, and nothing else is left to do with it.
-                drop(sqlx::raw_sql("ROLLBACK").execute(&mut *connection).await);
-            }
-            ended
-        });
-        task.await.unwrap_or_else(|error| Err(StorageError::Eio { doing: "written to", source: Box::new(error) }))
+        let mut query = batch::statement(batch)?;
+        let mut durable = self.durable.lock().await;
+        let connection = durable.as_mut().ok_or_else(closed)?;
+        query.build().execute(connection).await.map(drop).map_err(writing)
     }
 }
 
-async fn put_all(connection: &mut SqliteConnection, batch: &Batch) -> Result<(), StorageError> {
-    check(connection, batch).await?;
-    // A sealing and what it takes away come first: the triggers want the record that tells of them to follow.
-    let by = batch.expect_tail.map_or(0, |tail| tail.size);
-    for seal in &batch.seals {
-        sealed(connection, batch.log, by, seal).await?;
-    }
-    for row in &batch.records {
-        append(connection, batch.log, row).await?;
-    }
-    for document in &batch.documents {
-        put(connection, document).await?;
-    }
-    for (digest, body) in &batch.texts {
-        sqlx::query(
-            "INSERT INTO ledger_text (digest, body) \
-             SELECT $1, $2 WHERE NOT EXISTS (SELECT 1 FROM ledger_text WHERE digest = $1)",
+/// Records whose derived column has a value.
+macro_rules! by {
+    ($column:literal) => {
+        concat!(
+            "SELECT seq, hash, at, kind, bytes, openings FROM ledger_record WHERE log = $1 AND ",
+            $column,
+            " = $2 ORDER BY seq"
         )
-        .bind(digest.as_bytes().as_slice())
-        .bind(body)
-        .execute(&mut *connection)
-        .await
-        .map_err(writing)?;
-    }
-    Ok(())
-}
-
-/// Whether the batch is by the one who may write, and about the log as it is.
-async fn check(connection: &mut SqliteConnection, batch: &Batch) -> Result<(), StorageError> {
-    let row = sqlx::query(
-        "SELECT (SELECT epoch FROM lease) AS epoch, \
-         (SELECT MAX(seq) FROM ledger_record WHERE log = $1) AS seq, \
-         (SELECT hash FROM ledger_record WHERE log = $1 ORDER BY seq DESC LIMIT 1) AS hash",
-    )
-    .bind(batch.log.as_str())
-    .fetch_one(connection)
-    .await
-    .map_err(writing)?;
-    let epoch: i64 = row.try_get("epoch").map_err(writing)?;
-    if batch.epoch.is_some_and(|ours| i64::try_from(ours) != Ok(epoch)) {
-        return Err(StorageError::Fenced);
-    }
-    if tail_of(&row)? != batch.expect_tail {
-        return Err(StorageError::Stale("the ledger"));
-    }
-    Ok(())
-}
-
-async fn append(connection: &mut SqliteConnection, log: Log, row: &Row) -> Result<(), StorageError> {
-    let seq = i64::try_from(row.seq).map_err(|error| other("appended to", error))?;
-    let openings = row.openings.iter().map(|it| (&it.field, crate::domain::hex::hex(&it.salt), &it.value));
-    let openings = serde_json::to_string(&openings.collect::<Vec<_>>()).map_err(|error| other("appended to", error))?;
-    sqlx::query(
-        "INSERT INTO ledger_opening (log, seq, field, salt, value) SELECT $1, $2, \
-         json_extract(value, '$[0]'), unhex(json_extract(value, '$[1]')), json_extract(value, '$[2]') FROM json_each($3)",
-    )
-    .bind(log.as_str())
-    .bind(seq)
-    .bind(openings)
-    .execute(&mut *connection)
-    .await
-    .map_err(writing)?;
-    sqlx::query("INSERT INTO ledger_record (log, seq, hash, at, kind, bytes) VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(log.as_str())
-        .bind(seq)
-        .bind(row.hash.as_bytes().as_slice())
-        .bind(&row.at)
-        .bind(&row.kind)
-        .bind(&row.bytes)
-        .execute(connection)
-        .await
-        .map_err(writing)?;
-    Ok(())
-}
-
-async fn put(connection: &mut SqliteConnection, document: &DocumentWrite) -> Result<(), StorageError> {
-    let body = serde_json::to_string(&document.body).map_err(|error| other("written", error))?;
-    let expected = i64::try_from(document.expect_revision).map_err(|error| other("written", error))?;
-    let query = if expected == 0 {
-        "INSERT INTO document (kind, id, revision, body) SELECT $1, $2, $3 + 1, $4 \
-         WHERE NOT EXISTS (SELECT 1 FROM document WHERE kind = $1 AND id = $2)"
-    } else {
-        "UPDATE document SET revision = $3 + 1, body = $4 WHERE kind = $1 AND id = $2 AND revision = $3"
     };
-    let done = sqlx::query(query)
-        .bind(document.kind.as_str())
-        .bind(&document.id)
-        .bind(expected)
-        .bind(body)
-        .execute(connection)
-        .await
-        .map_err(writing)?;
-    if done.rows_affected() == 1 { Ok(()) } else { Err(StorageError::Stale("a document")) }
-}
-
-async fn sealed(connection: &mut SqliteConnection, log: Log, by: u64, seal: &Seal) -> Result<(), StorageError> {
-    let number = |seq: u64| i64::try_from(seq).map_err(|error| other("sealed", error));
-    let [first, second] = &seal.persons;
-    sqlx::query("INSERT INTO ledger_sealing (log, seq, field, by_seq, first, second) VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(log.as_str())
-        .bind(number(seal.seq)?)
-        .bind(&seal.field)
-        .bind(number(by)?)
-        .bind(first)
-        .bind(second)
-        .execute(&mut *connection)
-        .await
-        .map_err(writing)?;
-    let gone = sqlx::query("DELETE FROM ledger_opening WHERE log = $1 AND seq = $2 AND field = $3")
-        .bind(log.as_str())
-        .bind(number(seal.seq)?)
-        .bind(&seal.field)
-        .execute(connection)
-        .await
-        .map_err(writing)?;
-    if gone.rows_affected() == 1 { Ok(()) } else { Err(StorageError::Stale("the opening")) }
 }
 
 #[async_trait]
@@ -194,17 +72,19 @@ impl Storage for Sqlite {
     }
 
     async fn records(&self, log: Log, from: u64, most: u32) -> Result<Vec<Row>, StorageError> {
-        let from = i64::try_from(from).unwrap_or(i64::MAX);
-        let rows = sqlx::query(
-            "SELECT seq, hash, at, kind, bytes FROM ledger_record WHERE log = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
+        sqlx::query(
+            "SELECT seq, hash, at, kind, bytes, openings FROM ledger_record \
+             WHERE log = $1 AND seq >= $2 ORDER BY seq LIMIT $3",
         )
         .bind(log.as_str())
-        .bind(from)
+        .bind(i64::try_from(from).unwrap_or(i64::MAX))
         .bind(i64::from(most))
         .fetch_all(&self.reads)
         .await
-        .map_err(reading)?;
-        self.with_openings(log, rows).await
+        .map_err(reading)?
+        .iter()
+        .map(record_of)
+        .collect()
     }
 
     async fn hashes(&self, log: Log, from: u64) -> Result<Vec<Digest>, StorageError> {
@@ -221,37 +101,44 @@ impl Storage for Sqlite {
 
     async fn find(&self, log: Log, find: Find<'_>) -> Result<Vec<Row>, StorageError> {
         let rows = match find {
-            Find::Field { field, value } if INDEXED.contains(&field) => {
-                // The conditions on the field are those of the index, so that SQLite takes it.
+            Find::Field { field, value } => {
+                let query = match field {
+                    "about" => by!("about"),
+                    "approval" => by!("approval"),
+                    "investigation" => by!("investigation"),
+                    "target" => by!("target"),
+                    _ => return Ok(Vec::new()),
+                };
+                sqlx::query(query).bind(log.as_str()).bind(value).fetch_all(&self.reads).await
+            }
+            Find::OpenIntents => {
                 sqlx::query(
-                    "SELECT seq, hash, at, kind, bytes FROM ledger_record WHERE log = $1 AND seq IN ( \
-                     SELECT seq FROM ledger_opening WHERE log = $1 AND field = $2 AND value = $3 \
-                     AND field IN ('about', 'approval', 'investigation', 'target')) ORDER BY seq",
+                    "SELECT seq, hash, at, kind, bytes, openings FROM ledger_record AS intent \
+                     WHERE log = $1 AND kind = 'intent' AND NOT EXISTS ( \
+                     SELECT 1 FROM ledger_record WHERE log = $1 AND about = CAST(intent.seq AS TEXT) \
+                     AND kind IN ('outcome', 'resolved')) ORDER BY seq",
                 )
                 .bind(log.as_str())
-                .bind(field)
-                .bind(value)
                 .fetch_all(&self.reads)
                 .await
             }
-            Find::Field { .. } => Ok(Vec::new()),
-            Find::OpenIntents => {
+            // By its index, where that gives the order as well: most kinds are rare.
+            Find::Kinds { kinds: [kind], before, most } => {
                 sqlx::query(
-                    "SELECT seq, hash, at, kind, bytes FROM ledger_record AS intent \
-                     WHERE log = $1 AND kind = 'intent' AND NOT EXISTS ( \
-                     SELECT 1 FROM ledger_opening AS it JOIN ledger_record AS closing \
-                     ON closing.log = it.log AND closing.seq = it.seq AND closing.kind IN ('outcome', 'resolved') \
-                     WHERE it.log = $1 AND it.field = 'about' AND it.value = CAST(intent.seq AS TEXT) \
-                     AND it.field IN ('about', 'approval', 'investigation', 'target')) ORDER BY seq",
+                    "SELECT seq, hash, at, kind, bytes, openings FROM ledger_record \
+                     WHERE log = $1 AND kind = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4",
                 )
                 .bind(log.as_str())
+                .bind(kind)
+                .bind(i64::try_from(before).unwrap_or(i64::MAX))
+                .bind(i64::from(most))
                 .fetch_all(&self.reads)
                 .await
             }
             Find::Kinds { kinds, before, most } => {
                 let kinds = serde_json::to_string(kinds).map_err(|error| other("read", error))?;
                 sqlx::query(
-                    "SELECT seq, hash, at, kind, bytes FROM ledger_record WHERE log = $1 \
+                    "SELECT seq, hash, at, kind, bytes, openings FROM ledger_record WHERE log = $1 \
                      AND kind IN (SELECT value FROM json_each($2)) AND seq < $3 ORDER BY seq DESC LIMIT $4",
                 )
                 .bind(log.as_str())
@@ -262,7 +149,7 @@ impl Storage for Sqlite {
                 .await
             }
         };
-        self.with_openings(log, rows.map_err(reading)?).await
+        rows.map_err(reading)?.iter().map(record_of).collect()
     }
 
     async fn document(&self, kind: DocumentKind, id: &str) -> Result<Option<Document>, StorageError> {
@@ -298,12 +185,14 @@ impl Storage for Sqlite {
 
     async fn commit(&self, batch: Batch) -> Result<(), StorageError> {
         let takes_away = !batch.seals.is_empty();
-        self.files.check()?;
         self.write(batch).await?;
+        // Afterwards: a file that goes while it is written to is gone as well.
         self.files.check()?;
         if takes_away {
             // What was sealed must not live on in SQLite's own log. It was committed, so an error is no refusal.
-            if let Err(error) = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(&self.durable).await {
+            let mut durable = self.durable.lock().await;
+            let connection = durable.as_mut().ok_or_else(closed)?;
+            if let Err(error) = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(connection).await {
                 tracing::warn!(
                     "what was sealed stays in the store's write-ahead log until that is written again: {error}"
                 );
@@ -313,8 +202,9 @@ impl Storage for Sqlite {
     }
 
     async fn raise_epoch(&self) -> Result<u64, StorageError> {
+        let mut durable = self.durable.lock().await;
         let epoch: i64 = sqlx::query_scalar("UPDATE lease SET epoch = epoch + 1 RETURNING epoch")
-            .fetch_one(&self.durable)
+            .fetch_one(durable.as_mut().ok_or_else(closed)?)
             .await
             .map_err(writing)?;
         u64::try_from(epoch).map_err(|error| other("taken over", error))
@@ -333,6 +223,10 @@ impl Storage for Sqlite {
     }
 
     async fn close(&self) {
-        self.durable.close().await;
+        if let Some(connection) = self.durable.lock().await.take()
+            && let Err(error) = connection.close().await
+        {
+            tracing::warn!("the store was not closed as it should be: {error}");
+        }
     }
 }

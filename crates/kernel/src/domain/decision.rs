@@ -13,7 +13,7 @@ pub enum Risk {
     Read,
     /// Changes something.
     Write,
-    /// Runs a program.
+    /// Runs a program that can only look.
     Shell,
     /// Reaches beyond the configured sources.
     Network,
@@ -22,6 +22,15 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// Whether it leaves the world as it is, so that nobody is asked and nothing is undone.
+    #[must_use]
+    pub fn only_looks(self) -> bool {
+        match self {
+            Self::Read | Self::Shell => true,
+            Self::Write | Self::Network | Self::Dangerous => false,
+        }
+    }
+
     /// The word as it stands in definitions and policies.
     #[must_use]
     pub fn as_str(self) -> &'static str {

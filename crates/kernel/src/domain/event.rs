@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::decision::Decision;
-use super::name::CallId;
+use super::name::{CallId, PersonId};
 use super::plan::Proposal;
 use super::report::{Report, Written};
 use super::result::ToolResult;
 use super::run::Run;
 
 /// The schema version that this program writes.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 4;
 
 /// What a model asked for. Untrusted: the tool may not exist and the arguments may be anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +150,11 @@ pub enum Body {
         /// The program's version.
         version: String,
     },
+    /// The word of the marks between which text from outside reaches models, so that it is the same when it is resumed.
+    Framed {
+        /// The word.
+        word: String,
+    },
     /// Something was asked.
     Asked(Asked),
     /// Something was answered.
@@ -165,9 +170,20 @@ pub enum Body {
         written: Box<Written>,
         /// What the model is told.
         text: String,
+        /// Reads that show whether the trouble is over.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        follow_ups: Vec<Proposal>,
     },
     /// A person added something.
     Steered {
+        /// What.
+        text: String,
+        /// Who, where it is known: from here on they have a part in what is done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<PersonId>,
+    },
+    /// Its alerts changed: one joined, fired again or was resolved. A stranger's text.
+    News {
         /// What.
         text: String,
     },

@@ -34,6 +34,16 @@ impl Rows {
     }
 }
 
+/// Lines that stand before and behind the rows. Secrets are looked for in them too, for one may begin before the rows or
+/// end behind them; they are never shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Those before the first row, the nearest last.
+    pub before: Vec<String>,
+    /// Those behind the last row.
+    pub after: Vec<String>,
+}
+
 /// Everything a tool found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
@@ -43,10 +53,14 @@ pub struct Output {
     pub rows_key: &'static str,
     /// The rows, in the order in which a reader wants them.
     pub rows: Rows,
-    /// Whose words these are.
+    /// Whose words these are, but for `fields`.
     pub origin: Origin,
+    /// Fields of the summary that are somebody else's words; what is not named here is of `origin`.
+    pub fields: &'static [(&'static str, Origin)],
     /// How many rows matched at the source, if more may have matched than are here.
     pub matched: Option<u64>,
+    /// Of lines that are a part of something, those beside it.
+    pub around: Option<Box<Around>>,
     /// What the source or the tool's own limits left out, and how to see it: becomes `truncated` and part of the hint.
     pub left_out: Option<String>,
 }
@@ -55,12 +69,36 @@ impl Output {
     /// An output of lines under the key `lines`.
     #[must_use]
     pub fn lines(origin: Origin, summary: Map<String, Value>, lines: Vec<String>) -> Self {
-        Self { summary, rows_key: "lines", rows: Rows::Lines(lines), origin, matched: None, left_out: None }
+        Self {
+            summary,
+            rows_key: "lines",
+            rows: Rows::Lines(lines),
+            origin,
+            fields: &[],
+            matched: None,
+            around: None,
+            left_out: None,
+        }
     }
 
     /// An output of structured rows under `key`.
     #[must_use]
     pub fn items(origin: Origin, summary: Map<String, Value>, key: &'static str, items: Vec<Value>) -> Self {
-        Self { summary, rows_key: key, rows: Rows::Items(items), origin, matched: None, left_out: None }
+        Self {
+            summary,
+            rows_key: key,
+            rows: Rows::Items(items),
+            origin,
+            fields: &[],
+            matched: None,
+            around: None,
+            left_out: None,
+        }
+    }
+
+    /// The same, with whose words some fields of the summary are.
+    #[must_use]
+    pub fn with_fields(self, fields: &'static [(&'static str, Origin)]) -> Self {
+        Self { fields, ..self }
     }
 }

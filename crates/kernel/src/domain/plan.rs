@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::decision::Tier;
 use super::name::{CallId, EvidenceId, PersonId, ToolName};
+use super::result::Origin;
 use super::run::Run;
 use super::target::Target;
 
@@ -118,6 +119,17 @@ pub struct Case {
     pub otherwise: Option<String>,
 }
 
+/// Where in the evidence a value stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// Which evidence.
+    pub evidence: EvidenceId,
+    /// The field of it: `lines`, `alerts`.
+    pub field: String,
+    /// Whose words that field is.
+    pub origin: Origin,
+}
+
 /// Who named a value of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", content = "what", rename_all = "snake_case")]
@@ -131,7 +143,7 @@ pub enum Ground {
     /// The catalog: a service, or a neighbour of the one in question.
     Catalog,
     /// Evidence that strangers may have written.
-    Stranger(EvidenceId),
+    Stranger(Said),
     /// Nobody but the model.
     Model,
 }

@@ -1,5 +1,7 @@
 //! The uniform answer of every tool: the envelope that the model, the trace and people see.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -71,12 +73,14 @@ pub struct CallError {
     pub retryable: bool,
 }
 
-/// Whose words the data holds. Everything but [`Origin::Warrant`] may be written by strangers.
+/// Whose words a text is. Everything but [`Origin::Warrant`] and [`Origin::Catalog`] may be written by strangers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Our own words and the operator's config.
+    /// Our own words: counts, times, what a call asked for.
     Warrant,
+    /// The operator's config: services and what they are.
+    Catalog,
     /// Log lines.
     Log,
     /// Metric names, labels and values.
@@ -91,6 +95,8 @@ pub enum Origin {
     Change,
     /// What an HTTP endpoint answered.
     Http,
+    /// What a command on this machine wrote.
+    Command,
 }
 
 /// What the runtime, the trace and measurements want to know about a result; the model sees only `origin`.
@@ -98,8 +104,11 @@ pub enum Origin {
 pub struct Meta {
     /// The source that answered.
     pub source: Option<SourceName>,
-    /// Whose words the data holds.
+    /// Whose words the data holds, but for `fields`.
     pub origin: Origin,
+    /// Fields of `data` that are somebody else's words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Origin>,
     /// Rows that stand in `data`.
     pub lines_returned: u64,
     /// Rows that matched at the source, if it said so.
@@ -146,7 +155,48 @@ pub struct ToolResult {
     pub meta: Meta,
 }
 
+impl Origin {
+    /// The word for it, as models and records have it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warrant => "warrant",
+            Self::Catalog => "catalog",
+            Self::Log => "log",
+            Self::Metric => "metric",
+            Self::Alert => "alert",
+            Self::Runbook => "runbook",
+            Self::File => "file",
+            Self::Change => "change",
+            Self::Http => "http",
+            Self::Command => "command",
+        }
+    }
+
+    /// Whether the words are ours or the operator's, so that no stranger wrote them.
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        match self {
+            Self::Warrant | Self::Catalog => true,
+            Self::Log
+            | Self::Metric
+            | Self::Alert
+            | Self::Runbook
+            | Self::File
+            | Self::Change
+            | Self::Http
+            | Self::Command => false,
+        }
+    }
+}
+
 impl ToolResult {
+    /// Whose words a field of `data` is.
+    #[must_use]
+    pub fn origin_of(&self, field: &str) -> Origin {
+        self.meta.fields.get(field).copied().unwrap_or(self.meta.origin)
+    }
+
     /// What the model is shown: status, error, data, truncated, evidence, hint and origin.
     #[must_use]
     pub fn for_model(&self) -> Value {

@@ -52,6 +52,12 @@ pub enum Channel {
     Command,
     /// `warrant demo`.
     Demo,
+    /// Slack.
+    Slack,
+    /// A webhook, with nobody watching.
+    Alert,
+    /// The HTTP API.
+    Api,
 }
 
 impl Channel {
@@ -62,6 +68,9 @@ impl Channel {
             Self::Terminal => "terminal",
             Self::Command => "command",
             Self::Demo => "demo",
+            Self::Slack => "slack",
+            Self::Alert => "alert",
+            Self::Api => "api",
         }
     }
 }

@@ -39,6 +39,8 @@ pub enum ArgType {
     Query,
     /// An evidence id of the same investigation, `E7`.
     Evidence,
+    /// A list of texts: the words of a command.
+    Words,
 }
 
 /// One argument of a tool.
@@ -138,6 +140,15 @@ pub struct HttpRun {
     pub probe: Option<HttpProbe>,
 }
 
+/// A program that is run in the sandbox. There is no shell: each item of `argv` is one word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandRun {
+    /// The program, then its words. `{arg}` stands for an argument's value and fills a whole word, or all behind the `=` of
+    /// `--flag=`; such a word is left out with its argument.
+    pub argv: Vec<String>,
+}
+
 /// A GET before a write, and the facts in its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -223,6 +234,8 @@ pub enum ToolRun {
     Builtin,
     /// A request over HTTP.
     Http(Box<HttpRun>),
+    /// A program, in the sandbox.
+    Command(Box<CommandRun>),
 }
 
 /// What a tool is.

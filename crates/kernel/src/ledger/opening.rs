@@ -1,6 +1,9 @@
 //! Opening a log: beginning it, or going on after checking what was written since its last checkpoint.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::db::storage::{Find, Log, Row, Storage, Tail};
 use crate::domain::digest::Digest;
@@ -50,8 +53,10 @@ async fn begin(storage: &dyn Storage, log: Log, epoch: Option<u64>, options: Opt
         last: checked.last(),
         last_at: None,
         checked,
-        asked: std::collections::BTreeMap::new(),
+        asked: BTreeMap::new(),
+        in_force: BTreeMap::new(),
         due: Due::No,
+        waiting: None,
         has_news: false,
         covered: 0,
         poisoned: None,
@@ -118,8 +123,10 @@ async fn go_on(
         last: chain.last(),
         last_at: last_at.parse().ok(),
         checked: chain,
-        asked: std::collections::BTreeMap::new(),
+        asked: BTreeMap::new(),
+        in_force: BTreeMap::new(),
         due: if has_news { Due::Soon } else { Due::No },
+        waiting: has_news.then(Instant::now),
         has_news,
         covered,
         poisoned: None,

@@ -104,6 +104,8 @@ impl Ledger {
         let mut writer = self.writer.lock().await;
         if all.iter().any(|it| it.error.is_some()) {
             writer.due = writer.due.max(Due::Soon);
+        } else if writer.due == Due::No {
+            writer.waiting = None;
         }
         // What failed everywhere is tried again; recording each try would fill the log for as long as that goes on.
         let reached = all.is_empty() || all.iter().any(|it| it.error.is_none());
@@ -121,6 +123,11 @@ impl Ledger {
             }
         }
         Ok(all)
+    }
+
+    /// How long a record has been waiting to be covered by a checkpoint that was published everywhere; none where none does.
+    pub async fn waiting(&self) -> Option<Duration> {
+        self.writer.lock().await.waiting.map(|since| since.elapsed())
     }
 
     /// A checkpoint of the log as it is now, for an export. What is stored is read back before.

@@ -161,14 +161,15 @@ pub(super) fn values(
     entry: &Entry,
     always: &BTreeMap<&'static str, String>,
 ) -> Result<Vec<(String, String)>, (String, CanonicalError)> {
-    let mut fields: BTreeMap<&str, Value> =
-        always.iter().map(|(name, value)| (*name, Value::from(value.as_str()))).collect();
-    fields.extend(entry.fields.iter().map(|(name, value)| (*name, value.clone())));
-    fields.extend(entry.investigation.iter().map(|id| ("investigation", Value::from(id.as_str()))));
+    let always: Vec<(&str, Value)> = always.iter().map(|(name, value)| (*name, value.as_str().into())).collect();
+    let investigation = entry.investigation.as_ref().map(|id| Value::from(id.as_str()));
+    let mut fields: BTreeMap<&str, &Value> = always.iter().map(|(name, value)| (*name, value)).collect();
+    fields.extend(entry.fields.iter().map(|(name, value)| (*name, value)));
+    fields.extend(investigation.iter().map(|id| ("investigation", id)));
     let fields = fields.into_iter();
     fields
         .map(|(name, value)| {
-            bounded(&value).map(|value| (name.to_owned(), value)).map_err(|error| (name.to_owned(), error))
+            bounded(value).map(|value| (name.to_owned(), value)).map_err(|error| (name.to_owned(), error))
         })
         .collect()
 }

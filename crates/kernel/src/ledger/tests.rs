@@ -11,6 +11,11 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod disk;
 
+#[cfg(target_os = "linux")]
+mod syscalls;
+
+mod migrated;
+
 mod tampering;
 
 use std::path::Path;

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::db::storage::{Batch, DocumentWrite, Log, Opening, Row, Seal, Storage, StorageError, Tail};
 use crate::domain::digest::Digest;
@@ -54,7 +56,11 @@ pub(super) struct Writer {
     pub(super) checked: Chain,
     /// Of the records after that: the digests of what they were asked to say.
     pub(super) asked: BTreeMap<u64, Digest>,
+    /// What the last record of texts that came into force names, by its kind.
+    pub(super) in_force: BTreeMap<RecordKind, Value>,
     pub(super) due: Due,
+    /// Since when a record waits that no published checkpoint covers.
+    pub(super) waiting: Option<Instant>,
     /// Records that no `checkpoint` record covers.
     pub(super) has_news: bool,
     /// How many records the last checkpoint covers that stands in the log.
@@ -107,8 +113,10 @@ impl Writer {
         room: Room,
     ) -> Result<Vec<u64>, LedgerError> {
         self.sound()?;
-        match self.try_append(storage, entries, documents.clone(), seals.clone()).await {
-            Err(LedgerError::Storage(StorageError::NoSpace)) if room == Room::Outcome => {
+        // Only what is tried again is kept for that.
+        let again = (room == Room::Outcome).then(|| (documents.clone(), seals.clone()));
+        match (self.try_append(storage, entries, documents, seals).await, again) {
+            (Err(LedgerError::Storage(StorageError::NoSpace)), Some((documents, seals))) => {
                 tracing::error!("no space is left for the ledger; what was set aside for outcomes is used");
                 storage.free_ballast().await?;
                 let alarm = Entry::new(RecordKind::StorageAlarm).with("what", "no space left; the ballast was freed");
@@ -117,7 +125,7 @@ impl Writer {
                 seqs.pop();
                 Ok(seqs)
             }
-            ended => ended,
+            (ended, _) => ended,
         }
     }
 
@@ -145,11 +153,12 @@ impl Writer {
             rows.push(record::row(seq, prev, at, entry.kind, self.salted(values)?));
         }
         let texts = entries.iter().flat_map(|entry| &entry.texts).map(|text| (text_digest(text), text.clone()));
+        let hashes: Vec<(u64, Digest)> = rows.iter().map(|row| (row.seq, row.hash)).collect();
         let batch = Batch {
             log: self.log,
             expect_tail: self.tail(),
             epoch: self.epoch,
-            records: rows.clone(),
+            records: rows,
             documents,
             texts: texts.collect(),
             seals,
@@ -157,15 +166,20 @@ impl Writer {
         if let Err(error) = storage.commit(batch).await {
             return Err(self.judge(error));
         }
-        for row in &rows {
-            self.tree.push(row.hash);
-            self.last = row.hash;
+        for (_, hash) in &hashes {
+            self.tree.push(*hash);
+            self.last = *hash;
         }
+        let texts = entries.iter().filter_map(|entry| Some((entry.kind, entry.fields.get("texts")?.clone())));
+        self.in_force.extend(texts);
         self.asked.extend(asked);
         self.last_at = Some(at);
         self.due = entries.iter().map(due).fold(self.due, Due::max);
+        if self.is_due() {
+            self.waiting.get_or_insert_with(Instant::now);
+        }
         self.has_news |= entries.iter().any(|entry| entry.kind != RecordKind::Checkpoint);
-        Ok(rows.iter().skip(jumped).map(|row| row.seq).collect())
+        Ok(hashes.iter().skip(jumped).map(|(seq, _)| *seq).collect())
     }
 
     /// What an error of a commit means for the next one.
@@ -241,7 +255,7 @@ fn said<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> Digest {
 }
 
 fn due(entry: &Entry) -> Due {
-    let is_high = entry.fields.get("tier").and_then(serde_json::Value::as_str) == Some("high");
+    let is_high = entry.fields.get("tier").and_then(Value::as_str) == Some("high");
     match entry.kind {
         RecordKind::Checkpoint => Due::No,
         RecordKind::KeyRotated => Due::Now,

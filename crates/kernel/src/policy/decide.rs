@@ -3,7 +3,7 @@
 use cedar_policy::{Decision, Request};
 use serde_json::{Value, json};
 
-use crate::domain::decision::{Action, Risk, Tier};
+use crate::domain::decision::{Action, Tier};
 
 use super::entities::{self, Scene};
 use super::request;
@@ -125,16 +125,14 @@ fn rule(policy: &Policy, question: &Question<'_>, asking: &mut Asking) -> Result
             )));
         }
     };
-    match question.tool.risk {
-        Risk::Read => Ok(decided(policy, Action::Allow, permits, Vec::new())),
-        Risk::Write | Risk::Shell | Risk::Network | Risk::Dangerous => {
-            let mut suffices = |tier| asking.ask(policy, |scene| request::suffices(policy, question, tier, scene));
-            // Both are asked whatever the first one says: an error in either is a no.
-            let (medium, low) = (suffices(Suffices::Medium)?, suffices(Suffices::Low)?);
-            let (tier, tier_ids) = tier(medium, low);
-            Ok(decided(policy, Action::Ask(tier), permits, tier_ids))
-        }
+    if question.tool.risk.only_looks() {
+        return Ok(decided(policy, Action::Allow, permits, Vec::new()));
     }
+    let mut suffices = |tier| asking.ask(policy, |scene| request::suffices(policy, question, tier, scene));
+    // Both are asked whatever the first one says: an error in either is a no.
+    let (medium, low) = (suffices(Suffices::Medium)?, suffices(Suffices::Low)?);
+    let (tier, tier_ids) = tier(medium, low);
+    Ok(decided(policy, Action::Ask(tier), permits, tier_ids))
 }
 
 /// What is asked for, and the policies that set it. Whoever forbids that medium suffices keeps low out too: less than what

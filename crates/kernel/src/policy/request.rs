@@ -106,5 +106,10 @@ fn argument(kind: ArgType, value: &Value) -> Option<RestrictedExpression> {
         | ArgType::Text
         | ArgType::Query
         | ArgType::Evidence => RestrictedExpression::new_string(value.as_str()?.to_owned()),
+        ArgType::Words => {
+            let words = value.as_array()?.iter().map(|word| word.as_str().map(str::to_owned));
+            let words: Option<Vec<String>> = words.collect();
+            RestrictedExpression::new_set(words?.into_iter().map(RestrictedExpression::new_string))
+        }
     })
 }

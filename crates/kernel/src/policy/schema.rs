@@ -45,7 +45,8 @@ pub(super) const KINDS: [TargetKind; 6] = [
 ];
 const RISKS: [Risk; 5] = [Risk::Read, Risk::Write, Risk::Shell, Risk::Network, Risk::Dangerous];
 const TIERS: [Tier; 3] = [Tier::Low, Tier::Medium, Tier::High];
-const CHANNELS: [Channel; 3] = [Channel::Terminal, Channel::Command, Channel::Demo];
+const CHANNELS: [Channel; 6] =
+    [Channel::Terminal, Channel::Command, Channel::Demo, Channel::Slack, Channel::Alert, Channel::Api];
 
 /// The entity types beside those of resources.
 pub(super) const ENTITY_TYPES: [&str; 12] =
@@ -161,7 +162,11 @@ fn arguments(tool: &ToolDefinition) -> Value {
         .iter()
         .map(|(name, spec)| {
             let always = spec.required || spec.default.is_some();
-            (name.clone(), json!({ "type": cedar_type(spec.kind), "required": always }))
+            let mut kind = cedar_type(spec.kind);
+            if let Some(kind) = kind.as_object_mut() {
+                kind.insert("required".to_owned(), always.into());
+            }
+            (name.clone(), kind)
         })
         .collect();
     Value::Object(args)
@@ -171,7 +176,7 @@ fn arguments(tool: &ToolDefinition) -> Value {
 fn questions_of_tier(tools: &[&ToolDefinition]) -> Map<String, Value> {
     let of_tools: Map<String, Value> = tools
         .iter()
-        .filter(|tool| tool.risk != Risk::Read)
+        .filter(|tool| !tool.risk.only_looks())
         .map(|tool| {
             let args = json!({ "type": "Record", "attributes": arguments(tool), "required": false });
             (tool.name.to_string(), args)
@@ -233,10 +238,12 @@ fn record(attributes: &Value) -> Value {
 }
 
 /// Times are seconds since 1970 and durations are seconds, so that a policy can compare them.
-fn cedar_type(kind: ArgType) -> &'static str {
-    match kind {
+fn cedar_type(kind: ArgType) -> Value {
+    let name = match kind {
         ArgType::Int | ArgType::Time | ArgType::Duration => "Long",
         ArgType::Bool => "Boolean",
+        // Which words there are, and not in which order.
+        ArgType::Words => return json!({ "type": "Set", "element": { "type": "String" } }),
         ArgType::Service
         | ArgType::Path
         | ArgType::Label
@@ -245,5 +252,6 @@ fn cedar_type(kind: ArgType) -> &'static str {
         | ArgType::Text
         | ArgType::Query
         | ArgType::Evidence => "String",
-    }
+    };
+    json!({ "type": name })
 }

@@ -34,12 +34,19 @@ pub(super) enum Decoding {
     Url,
     /// `\u0041`, `\x41`, `\"`, `\n`.
     Escapes,
+    /// `&quot;`, `&#65;`, `&#x41;`.
+    Entities,
 }
 
 impl View {
     /// What a field of the original decodes to.
     pub(super) fn field(origin: Range<usize>, text: Vec<u8>) -> Result<Self, RedactError> {
         Self::new(text, Origin::Field(origin))
+    }
+
+    /// A text of which it is known where each byte stood, and where the last one ended.
+    pub(super) fn joined(text: Vec<u8>, map: Vec<usize>) -> Result<Self, RedactError> {
+        Self::new(text, Origin::Bytes(map))
     }
 
     fn new(mut text: Vec<u8>, origin: Origin) -> Result<Self, RedactError> {
@@ -78,6 +85,7 @@ impl View {
                 Decoding::Plain => plain(rest),
                 Decoding::Url => url(rest),
                 Decoding::Escapes => escape(rest),
+                Decoding::Entities => entity(rest),
             };
             let Some((unit, length)) = step else {
                 text.push(byte);
@@ -148,6 +156,24 @@ fn escape(rest: &[u8]) -> Step {
     Some((Some(Unit::Byte(byte)), 2))
 }
 
+fn entity(rest: &[u8]) -> Step {
+    let end = rest.get(..12.min(rest.len()))?.iter().position(|&byte| byte == b';')?;
+    let name = std::str::from_utf8(rest.get(1..end)?).ok().filter(|_| rest.starts_with(b"&"))?;
+    let character = match (name, name.strip_prefix('#')) {
+        ("quot", _) => '"',
+        ("apos", _) => '\'',
+        ("amp", _) => '&',
+        ("lt", _) => '<',
+        ("gt", _) => '>',
+        (_, Some(code)) => {
+            let hex = code.strip_prefix(['x', 'X']).map(|code| u32::from_str_radix(code, 16));
+            char::from_u32(hex.unwrap_or_else(|| code.parse()).ok()?)?
+        }
+        (_, None) => return None,
+    };
+    Some((Some(Unit::Char(character)), end + 1))
+}
+
 /// The number that hex digits write.
 fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |number, &digit| Some(number * 16 + char::from(digit).to_digit(16)?))
@@ -172,18 +198,40 @@ fn plain(rest: &[u8]) -> Step {
             };
             Some((None, 2 + length + close))
         }
-        [0x1b, ..] => Some((None, 1)),
-        [0xc2, 0xad, ..] => Some((None, 2)),
-        // Zero-width characters, joiners, marks of direction, the byte order mark, variation selectors.
-        [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
+        // Device control and other strings, up to their end.
+        [0x1b, b'P' | b'X' | b'^' | b'_', tail @ ..] => {
+            let length = tail.iter().take(512).take_while(|byte| !matches!(byte, 0x1b | b'\n')).count();
+            Some((
+                None,
+                2 + length + if tail.get(length..).is_some_and(|rest| rest.starts_with(b"\x1b\\")) { 2 } else { 0 },
+            ))
+        }
+        // The control sequence introducer as one character.
+        [0xc2, 0x9b, tail @ ..] => {
+            let length = tail.iter().take(64).take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
+            Some((None, (2 + length + 1).min(rest.len())))
+        }
+        // Escapes of one letter; the soft hyphen, marks of direction, the grapheme joiner.
+        [0x1b, b'7' | b'8' | b'=' | b'>' | b'c' | b'D' | b'E' | b'H' | b'M', ..]
+        | [0xc2, 0xad, ..]
+        | [0xd8, 0x9c, ..]
+        | [0xcd, 0x8f, ..] => Some((None, 2)),
+        // Character sets; fillers, zero-width characters, joiners, marks of direction, variation selectors.
+        [0x1b, b'(' | b')' | b'*' | b'+' | b'#' | b'%', _, ..]
+        | [0xe1, 0xa0, 0x8e, ..]
+        | [0xe1, 0x85, 0x9f | 0xa0, ..]
+        | [0xe3, 0x85, 0xa4, ..]
+        | [0xef, 0xbe, 0xa0, ..]
+        | [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
         | [0xe2, 0x81, 0xa0..=0xaf, ..]
         | [0xef, 0xbb, 0xbf, ..]
         | [0xef, 0xb8, 0x80..=0x8f, ..] => Some((None, 3)),
-        // Tag characters, U+E0000 to U+E007F.
-        [0xf3, 0xa0, 0x80 | 0x81, _, ..] => Some((None, 4)),
+        // Tag characters and more variation selectors, U+E0000 to U+E01FF.
+        [0xf3, 0xa0, 0x80..=0x87, _, ..] => Some((None, 4)),
         // Full-width forms of ASCII, U+FF01 to U+FF5E.
         [0xef, 0xbc, low @ 0x81..=0xbf, ..] => Some((Some(Unit::Byte(low - 0x60)), 3)),
         [0xef, 0xbd, low @ 0x80..=0x9e, ..] => Some((Some(Unit::Byte(low - 0x20)), 3)),
+        [0x1b | 0x00 | 0x08 | 0x7f, ..] => Some((None, 1)),
         _ => None,
     }
 }

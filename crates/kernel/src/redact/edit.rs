@@ -14,19 +14,24 @@ pub(super) struct Finding {
     kind: Cow<'static, str>,
     /// Decoded as far as it was decoded.
     secret: Vec<u8>,
-    depth: u8,
+    pub(super) depth: u8,
     /// The lower, the narrower was the rule.
-    rank: usize,
+    pub(super) rank: usize,
     known: bool,
 }
 
 impl Finding {
-    pub(super) fn new(span: Range<usize>, kind: &'static str, secret: Vec<u8>, depth: u8, rank: usize) -> Self {
-        Self { span, kind: Cow::Borrowed(kind), secret, depth, rank, known: false }
+    pub(super) fn new(span: Range<usize>, kind: Cow<'static, str>, secret: Vec<u8>, depth: u8, rank: usize) -> Self {
+        Self { span, kind, secret, depth, rank, known: false }
     }
 
     pub(super) fn known(span: Range<usize>, kind: &str, secret: &[u8]) -> Self {
         Self { span, kind: Cow::Owned(kind.to_owned()), secret: secret.to_vec(), depth: 0, rank: 0, known: true }
+    }
+
+    /// The same secret, of which a part stands at `span`.
+    pub(super) fn part(&self, span: Range<usize>) -> Self {
+        Self { span, kind: self.kind.clone(), secret: self.secret.clone(), ..*self }
     }
 
     /// Which of two that overlap names the placeholder: ours, then the longer, the more decoded, the narrower.

@@ -2,6 +2,7 @@
 //!
 //! A run of at least [`SHORTEST`] covers a probe of that stride, so ordinary text costs one look in sixteen bytes.
 
+use std::io::Read;
 use std::ops::Range;
 
 use base64::Engine;
@@ -13,6 +14,11 @@ const SHORTEST: usize = 16;
 /// A field longer than this is decoded in pieces, which overlap by [`OVERLAP`]; both are multiples of four.
 const PIECE: usize = 64 * 1024;
 const OVERLAP: usize = 8 * 1024;
+
+/// How a gzip begins.
+const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
+/// How many times longer than itself what it says may be.
+const UNPACKED: u64 = 16;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -66,8 +72,13 @@ fn run_of<E>(
     if decode_run(text, run, found)? {
         return Ok(());
     }
-    // A path or a list may hold a field of base64 without slashes.
     let bytes = text.get(run.clone()).unwrap_or_default();
+    // Other letters may stand before a field of hex: `x4142`, `id-4142`.
+    let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    if digits >= SHORTEST && digits < bytes.len() && decode_run(text, &(run.end - digits..run.end), found)? {
+        return Ok(());
+    }
+    // A path or a list may hold a field of base64 without slashes.
     if bytes.contains(&b'/') {
         let mut start = run.start;
         for part in bytes.split(|&byte| byte == b'/') {
@@ -112,29 +123,48 @@ pub(super) fn decode(field: &[u8]) -> Option<Vec<u8>> {
     {
         return Some(text);
     }
+    if head.starts_with(b"1f8b08") {
+        return unpacked(&bytes_of_hex(field)?);
+    }
     let engine = if field.iter().any(|byte| matches!(byte, b'-' | b'_')) { URL_SAFE } else { STANDARD };
     let mut start = [0; 12];
     let probe = head.get(..head.len() / 4 * 4)?;
     let length = engine.decode_slice(probe, &mut start).ok()?;
-    if !is_text(start.get(..length)?) {
+    let packed = start.starts_with(GZIP);
+    if !packed && !is_text(start.get(..length)?) {
         return None;
     }
     let whole = if field.len() % 4 == 1 { field.get(..field.len() - 1)? } else { field };
+    if packed {
+        return unpacked(&engine.decode(whole).ok()?);
+    }
     engine.decode(whole).ok().filter(|text| is_text(text))
 }
 
+/// What a gzip says, as far as it goes: no more of it than a packed secret takes, so that a bomb costs what it is long.
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let most = u64::try_from(packed.len()).unwrap_or(u64::MAX).saturating_mul(UNPACKED);
+    // A gzip that breaks off says what it says up to there.
+    let _ended = flate2::read::GzDecoder::new(packed).take(most).read_to_end(&mut text);
+    (!text.is_empty() && is_text(&text)).then_some(text)
+}
+
 fn unhex(field: &[u8]) -> Option<Vec<u8>> {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+    pairs(field).map(|byte| byte.filter(|byte| is_plain(*byte))).collect()
+}
+
+fn bytes_of_hex(field: &[u8]) -> Option<Vec<u8>> {
+    pairs(field).collect()
+}
+
+fn pairs(field: &[u8]) -> impl Iterator<Item = Option<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
-    let mut text = Vec::with_capacity(field.len() / 2);
-    for pair in field.chunks_exact(2) {
+    field.chunks_exact(2).map(move |pair| {
         let [high, low] = pair else { return None };
-        let byte = u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()?;
-        if !matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t') {
-            return None;
-        }
-        text.push(byte);
-    }
-    Some(text)
+        u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+    })
 }
 
 /// UTF-8 (its last character may be cut off) without control characters.

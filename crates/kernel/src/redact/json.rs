@@ -1,9 +1,9 @@
 //! Masks JSON: every string, the keys too, and whole values whose key says that they are secret.
 //!
-//! The strings are looked at as one text, so that what lies over several of them (a key's lines in log rows) is found.
+//! The strings are looked at as one text, so that what lies over several of them (a key's lines in log rows) is found:
+//! first the names, then field by field, for the next part of a text stands in the same field of the next row.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -28,34 +28,58 @@ enum Leaf<'v> {
     Secret(&'static str, String),
 }
 
+impl<'v> Leaf<'v> {
+    /// What secrets are looked for in.
+    fn text(&self) -> &'v str {
+        match self {
+            Self::Text(text) => text,
+            Self::Secret(..) => "",
+        }
+    }
+}
+
 /// The masked value and how many placeholders were put in.
 pub(super) fn redact(redactor: &Redactor, value: &Value) -> Result<(Value, u64), RedactError> {
     let (mut masked, count) = redact_all(redactor, std::slice::from_ref(value))?;
     Ok((masked.pop().ok_or(RedactError::Depth)?, count))
 }
 
-/// As [`redact`], for values that stand one behind the other.
+/// As [`redact`], for values that stand one behind the other. The strings of one field of all of them are neighbours.
 pub(super) fn redact_all(redactor: &Redactor, values: &[Value]) -> Result<(Vec<Value>, u64), RedactError> {
-    let mut leaves = Vec::new();
-    items(values, Place::Plain).try_for_each(|(value, place)| collect(value, place, DEPTH, &mut leaves))?;
-    let texts: Vec<&str> = leaves
-        .iter()
-        .map(|leaf| match leaf {
-            Leaf::Text(text) => text,
-            Leaf::Secret(..) => "",
-        })
-        .collect();
-    let (mut texts, mut count) = redactor.redact_each(&texts)?;
-    for (leaf, text) in leaves.iter().zip(&mut texts) {
-        if let Leaf::Secret(kind, secret) = leaf {
-            *text = redactor.placeholder(kind, secret)?;
-            count += 1;
-        }
+    let mut seen = Seen { leaves: Vec::new(), names: BTreeSet::new() };
+    items(values, Place::Plain).try_for_each(|(value, place)| seen.collect(value, place, 0, DEPTH))?;
+    // Stable: within a column the order of the rows.
+    let mut columns: Vec<(usize, &(u64, Leaf<'_>))> = seen.leaves.iter().enumerate().collect();
+    columns.sort_by_key(|(_, (column, _))| *column);
+    let texts = columns.iter().map(|(_, (_, leaf))| leaf.text());
+    // No name goes on in the next one: an empty line keeps them apart.
+    let texts: Vec<&str> = seen.names.iter().flat_map(|name| [name, ""]).chain(texts).collect();
+    let found = redactor.redact_each(&texts)?;
+    if found.is_none() && !seen.leaves.iter().any(|(_, leaf)| matches!(leaf, Leaf::Secret(..))) {
+        return Ok((values.to_vec(), 0));
     }
-    let mut rebuilding = Rebuilding { redactor, texts: texts.into_iter(), names: HashMap::new(), count };
+    let (masked, mut count) = match found {
+        Some(found) => found,
+        None => (texts.iter().map(|text| (*text).to_owned()).collect(), 0),
+    };
+    let mut masked = masked.into_iter();
+    let texts_of_names: Vec<String> = masked.by_ref().take(seen.names.len() * 2).collect();
+    let names = seen.names.iter().copied().zip(texts_of_names.into_iter().step_by(2)).collect();
+    let mut leaves = vec![String::new(); columns.len()];
+    for ((at, (_, leaf)), text) in columns.iter().zip(masked) {
+        let place = leaves.get_mut(*at).ok_or(RedactError::Depth)?;
+        *place = match leaf {
+            Leaf::Text(_) => text,
+            Leaf::Secret(kind, secret) => {
+                count += 1;
+                redactor.placeholder(kind, secret)?
+            }
+        };
+    }
+    let mut rebuilding = Rebuilding { leaves: leaves.into_iter(), names };
     let masked =
         items(values, Place::Plain).map(|(value, place)| rebuilding.value(value, place)).collect::<Result<_, _>>()?;
-    Ok((masked, rebuilding.count))
+    Ok((masked, count))
 }
 
 fn leaf<'v>(value: &'v Value, place: Place<'_>) -> Option<Leaf<'v>> {
@@ -104,33 +128,44 @@ fn fields<'v>(
     })
 }
 
-fn collect<'v>(
-    value: &'v Value,
-    place: Place<'v>,
-    depth: usize,
-    leaves: &mut Vec<Leaf<'v>>,
-) -> Result<(), RedactError> {
-    let deeper = depth.checked_sub(1).ok_or(RedactError::Depth)?;
-    match value {
-        Value::Array(array) => items(array, place).try_for_each(|(item, place)| collect(item, place, deeper, leaves)),
-        Value::Object(object) => {
-            fields(object, place).try_for_each(|(_, value, place)| collect(value, place, deeper, leaves))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            leaves.extend(leaf(value, place));
-            Ok(())
+/// What is looked at.
+struct Seen<'v> {
+    /// With the column of each: the names on the way to it.
+    leaves: Vec<(u64, Leaf<'v>)>,
+    /// Rows have the same fields over and over; each name is looked at once.
+    names: BTreeSet<&'v str>,
+}
+
+impl<'v> Seen<'v> {
+    fn collect(&mut self, value: &'v Value, place: Place<'v>, column: u64, depth: usize) -> Result<(), RedactError> {
+        let deeper = depth.checked_sub(1).ok_or(RedactError::Depth)?;
+        match value {
+            Value::Array(array) => {
+                items(array, place).try_for_each(|(item, place)| self.collect(item, place, column, deeper))
+            }
+            Value::Object(object) => fields(object, place).try_for_each(|(name, value, place)| {
+                self.names.insert(name);
+                self.collect(value, place, beneath(column, name), deeper)
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                self.leaves.extend(leaf(value, place).map(|leaf| (column, leaf)));
+                Ok(())
+            }
         }
     }
 }
 
+/// The column of a field (FNV-1a). Two that share one by chance are neighbours, which harms nothing.
+fn beneath(column: u64, name: &str) -> u64 {
+    let offset = column ^ 0xcbf2_9ce4_8422_2325;
+    name.bytes().fold(offset, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// The way back from masked texts to the value.
 struct Rebuilding<'v> {
-    redactor: &'v Redactor,
-    /// In the order of [`collect`].
-    texts: std::vec::IntoIter<String>,
-    /// Rows have the same fields over and over; each name is looked at once.
-    names: HashMap<&'v str, (String, u64)>,
-    count: u64,
+    /// In the order of [`Seen::collect`].
+    leaves: std::vec::IntoIter<String>,
+    names: BTreeMap<&'v str, String>,
 }
 
 impl<'v> Rebuilding<'v> {
@@ -140,9 +175,9 @@ impl<'v> Rebuilding<'v> {
                 items(array, place).map(|(item, place)| self.value(item, place)).collect::<Result<_, _>>()?,
             ),
             Value::Object(object) => {
-                let mut masked = Map::with_capacity(object.len());
+                let mut masked = Map::new();
                 for (key, value, place) in fields(object, place) {
-                    let name = self.name(key)?;
+                    let name = self.names.get(key).ok_or(RedactError::Depth)?.clone();
                     masked.insert(name, self.value(value, place)?);
                 }
                 Value::Object(masked)
@@ -157,18 +192,6 @@ impl<'v> Rebuilding<'v> {
     }
 
     fn text(&mut self) -> Result<Value, RedactError> {
-        self.texts.next().map(Value::String).ok_or(RedactError::Depth)
-    }
-
-    fn name(&mut self, key: &'v str) -> Result<String, RedactError> {
-        let (name, count) = match self.names.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let masked = self.redactor.redact_text(key)?;
-                new.insert((masked.text.into_owned(), masked.count))
-            }
-        };
-        self.count += *count;
-        Ok(name.clone())
+        self.leaves.next().map(Value::String).ok_or(RedactError::Depth)
     }
 }

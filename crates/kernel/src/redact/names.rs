@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use super::extent::{Reach, after_scheme, is_quote, is_space, skip, value_at};
 use super::value;
 
 /// How sure a name is.
@@ -97,6 +98,9 @@ pub(super) const FAMILIES: &[Family] = &[
     },
 ];
 
+/// What is found by the name beside it, in [`Finding::rank`](super::edit::Finding::rank).
+pub(super) const NAMED: usize = 1_000;
+
 /// Words before `token` that make it a place in a list, not a permission.
 const PLACES: &[&str] =
     &["next", "page", "continuation", "continue", "sync", "cancel", "cancellation", "resume", "pagination"];
@@ -137,7 +141,7 @@ const ENDINGS: &[&str] = &[
 
 /// How the value stands beside the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Joint {
+pub(super) enum Joint {
     /// `=`, or quoted, or a flag's.
     Tight,
     /// `name: value` without quotes, as prose has it too.
@@ -145,10 +149,6 @@ enum Joint {
     /// `token value`, a space and nothing else between them.
     Spaced,
 }
-
-/// The unquoted value that was read last: names within it have the same end, so that `token:token:...` stays linear.
-#[derive(Debug, Default)]
-pub(super) struct Reach(Range<usize>);
 
 /// The value of the name that was found at `hit`, if it is a secret.
 pub(super) fn secret_beside(
@@ -213,7 +213,7 @@ fn is_secret(name: &[u8], found: &[u8], strength: Strength) -> bool {
     }
 }
 
-const fn in_name(byte: u8) -> bool {
+pub(super) const fn in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
@@ -253,19 +253,6 @@ fn opens(text: &[u8], start: usize) -> bool {
     let before = text.get(start.saturating_sub(64)..start).unwrap_or_default();
     let last = before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\'));
     matches!(last, None | Some(b'\n' | b'{' | b',' | b';' | b'[' | b'(' | b'|' | b'-' | b'&' | b'?'))
-}
-
-fn skip(text: &[u8], at: usize, most: usize, wanted: impl Fn(u8) -> bool) -> usize {
-    let rest = text.get(at..(at + most).min(text.len())).unwrap_or_default();
-    at + rest.iter().take_while(|&&byte| wanted(byte)).count()
-}
-
-const fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-const fn is_quote(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\'' | b'`' | b'\\')
 }
 
 /// From the end of a name over closing quotes and `=`, `:`, `=>`, `:=`, `>` to where the value begins.
@@ -309,91 +296,4 @@ fn named_value(text: &[u8], at: usize) -> Option<usize> {
     let open = skip(text, gap, 8, is_quote);
     let word = text.get(open..open + 5)?;
     word.eq_ignore_ascii_case(b"value").then(|| skip(text, open + 5, 8, is_quote))
-}
-
-/// The value that begins at `at`: to its closing quote, or to where an unquoted one ends.
-fn value_at(text: &[u8], at: usize, joint: Joint, reach: &mut Reach) -> (Range<usize>, Joint) {
-    let at = match text.get(at..at + 2) {
-        Some([b'b' | b'u' | b'r', b'"' | b'\'']) => at + 1,
-        _ => at,
-    };
-    let slashes = skip(text, at, 8, |byte| byte == b'\\');
-    match text.get(slashes) {
-        Some(&quote @ (b'"' | b'\'' | b'`')) => {
-            let begin = slashes + 1;
-            let end = closing(text, begin, quote, slashes - at);
-            let joint = if joint == Joint::Spaced { joint } else { Joint::Tight };
-            (begin..end.unwrap_or_else(|| unquoted(text, begin, reach)), joint)
-        }
-        _ => (at..unquoted(text, at, reach), joint),
-    }
-}
-
-/// Where the quote that was opened behind `slashes` backslashes closes.
-fn closing(text: &[u8], begin: usize, quote: u8, slashes: usize) -> Option<usize> {
-    let rest = text.get(begin..(begin + 8192).min(text.len()))?;
-    let mut run = 0;
-    for (at, &byte) in rest.iter().enumerate() {
-        match byte {
-            b'\n' => return None,
-            b'\\' => run += 1,
-            byte if byte == quote && run <= slashes => return Some(begin + at - run),
-            _ => run = 0,
-        }
-    }
-    None
-}
-
-/// Where an unquoted value ends. Closing brackets that it did not open are not its own.
-fn unquoted(text: &[u8], begin: usize, reach: &mut Reach) -> usize {
-    if !reach.0.contains(&begin) {
-        reach.0 = begin..begin + unquoted_length(text.get(begin..(begin + 8192).min(text.len())).unwrap_or_default());
-    }
-    let mut end = reach.0.end.max(begin);
-    while let Some(&close @ (b'}' | b']' | b')')) = text.get(end.wrapping_sub(1)).filter(|_| end > begin) {
-        let open = match close {
-            b'}' => b'{',
-            b']' => b'[',
-            _ => b'(',
-        };
-        if text.get(begin.max(end.saturating_sub(256))..end).is_none_or(|value| value.contains(&open)) {
-            break;
-        }
-        end -= 1;
-    }
-    end
-}
-
-/// A comma, semicolon or ampersand ends a value only where something else begins behind it.
-fn unquoted_length(rest: &[u8]) -> usize {
-    let ends = |(at, &byte): (usize, &u8)| match byte {
-        b'<' | b'>' | b'"' | b'`' | b'\'' | b'|' => true,
-        b'\\' => rest.get(at + 1).is_none_or(|next| matches!(next, b'"' | b'n' | b'r' | b't' | b'u' | b'\'')),
-        b',' | b';' | b'&' => begins_field(rest.get(at + 1..).unwrap_or_default()),
-        _ => byte.is_ascii_whitespace(),
-    };
-    rest.iter().enumerate().position(ends).unwrap_or(rest.len())
-}
-
-/// Whether `rest`, behind a separator, is the end, a space, a quote or the next `name=`.
-fn begins_field(rest: &[u8]) -> bool {
-    let Some(first) = rest.first() else { return true };
-    if first.is_ascii_whitespace() || matches!(first, b'"' | b'\'' | b'{' | b'}' | b']' | b'\\') {
-        return true;
-    }
-    let name = rest.iter().take(48).take_while(|&&byte| in_name(byte)).count();
-    name > 0 && matches!(rest.get(name), Some(b'=' | b':'))
-}
-
-/// Steps over `Bearer ` and the like.
-fn after_scheme(text: &[u8], range: Range<usize>, reach: &mut Reach) -> Range<usize> {
-    let schemes = [&b"bearer"[..], b"basic", b"token", b"apikey", b"digest"];
-    let found = text.get(range.clone()).unwrap_or_default();
-    let first = found.iter().position(u8::is_ascii_whitespace).unwrap_or(found.len());
-    let word = found.get(..first).unwrap_or_default();
-    if !schemes.iter().any(|scheme| word.eq_ignore_ascii_case(scheme)) {
-        return range;
-    }
-    let begin = skip(text, range.start + first, 4, is_space);
-    if begin < range.end { begin..range.end } else { begin..unquoted(text, begin, reach) }
 }

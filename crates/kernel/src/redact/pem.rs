@@ -36,6 +36,9 @@ pub(super) fn block_before(text: &[u8], at: usize) -> Option<(&'static str, Rang
     let mut start = before.len();
     loop {
         let trimmed = trim_break(before.get(..start)?);
+        // Line ends may have become spaces.
+        let joined = trimmed.strip_suffix(b" ").filter(|line| start == before.len() || ends_key_line(line));
+        let trimmed = joined.unwrap_or(trimmed);
         let line = trimmed.iter().rev().take_while(|byte| in_body(**byte)).count();
         let line = line.min(trimmed.len());
         // The letter of an escaped line end is no part of the line behind it.
@@ -100,14 +103,37 @@ fn body_length(rest: &[u8]) -> usize {
     loop {
         let rest = rest.get(length..).unwrap_or_default();
         let gap = rest.iter().take(8).take_while(|byte| matches!(byte, b'-' | b'\n' | b'\r' | b'\\')).count();
+        // Line ends may have become spaces; then only a line as long as a key's is one.
+        let spaced = usize::from(rest.get(gap) == Some(&b' ') && is_key_line(rest.get(gap + 1..).unwrap_or_default()));
+        let gap = gap + spaced;
         let letter =
             usize::from(gap > 0 && rest.get(gap - 1) == Some(&b'\\') && matches!(rest.get(gap), Some(b'n' | b'r')));
         let line = rest.get(gap + letter..).unwrap_or_default().iter().take_while(|byte| in_body(**byte)).count();
-        if line == 0 || length > 0 && gap == 0 || matches!(rest.get(gap + letter + line), Some(b' ' | b':')) {
+        if line == 0 || length > 0 && gap == 0 || spaced == 0 && ends_as_words(rest, gap + letter + line) {
             return length;
         }
         length += gap + letter + line;
     }
+}
+
+/// Whether what ends at `end` is followed by more words: a line with a space in it is none of a key, unless a line of one
+/// follows.
+fn ends_as_words(rest: &[u8], end: usize) -> bool {
+    match rest.get(end) {
+        Some(b':') => true,
+        Some(b' ') => !is_key_line(rest.get(end + 1..).unwrap_or_default()),
+        Some(_) | None => false,
+    }
+}
+
+/// Whether a line of 40 letters of base64 or more begins here.
+fn is_key_line(rest: &[u8]) -> bool {
+    rest.iter().take(40).take_while(|byte| in_body(**byte)).count() == 40
+}
+
+/// Whether a line of 40 letters of base64 or more ends here.
+fn ends_key_line(text: &[u8]) -> bool {
+    text.iter().rev().take(40).take_while(|byte| in_body(**byte)).count() == 40
 }
 
 fn trim_break(text: &[u8]) -> &[u8] {

@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use super::RedactError;
 use super::known::Form;
 use super::names::FAMILIES;
+use super::own::OwnRule;
 use super::rules::{Case, SHAPES};
 
 /// What a pattern stands for.
@@ -17,6 +18,8 @@ pub(super) enum Anchor {
     Shape(usize),
     /// The same, if it stands exactly as the keyword is written.
     ShapeExact(usize, &'static str),
+    /// A keyword of this rule of the operator's.
+    Own(usize),
     /// A name of this family.
     Name(usize),
     /// The head of this form of a known secret.
@@ -29,8 +32,12 @@ pub(super) enum Anchor {
     PemEnd,
     /// `%41`
     Percent,
+    /// `kind: Secret`
+    Manifest,
     /// `\`
     Backslash,
+    /// `&#`, `&quot;`
+    Entity,
     /// The first byte of a control sequence or an invisible character.
     Hidden,
 }
@@ -42,7 +49,7 @@ pub(super) struct Prefilter {
 }
 
 impl Prefilter {
-    pub(super) fn new(forms: &[Form]) -> Result<Self, RedactError> {
+    pub(super) fn new(forms: &[Form], own: &[OwnRule]) -> Result<Self, RedactError> {
         let mut patterns: Vec<&[u8]> = Vec::new();
         let mut anchors = Vec::new();
         let mut add = |pattern, anchor| {
@@ -58,6 +65,11 @@ impl Prefilter {
                 add(keyword.as_bytes(), anchor);
             }
         }
+        for (index, rule) in own.iter().enumerate() {
+            for keyword in &rule.keywords {
+                add(keyword.as_bytes(), Anchor::Own(index));
+            }
+        }
         for (index, family) in FAMILIES.iter().enumerate() {
             for name in family.names {
                 add(name.as_bytes(), Anchor::Name(index));
@@ -69,13 +81,30 @@ impl Prefilter {
         add(b"://", Anchor::Url);
         add(b"-----BEGIN", Anchor::PemBegin);
         add(b"-----END", Anchor::PemEnd);
+        for manifest in [b"kind: Secret".as_slice(), b"kind\":\"Secret", b"kind\": \"Secret"] {
+            add(manifest, Anchor::Manifest);
+        }
         add(b"\\", Anchor::Backslash);
+        for entity in [b"&#".as_slice(), b"&quot;", b"&apos;", b"&amp;"] {
+            add(entity, Anchor::Entity);
+        }
         for percent in [b"%2", b"%3", b"%4", b"%5", b"%6", b"%7", b"%e"] {
             add(percent, Anchor::Percent);
         }
         for hidden in [
             &b"\x1b"[..],
+            b"\x00",
+            b"\x08",
+            b"\x7f",
+            b"\xc2\x9b",
             b"\xc2\xad",
+            b"\xd8\x9c",
+            b"\xcd\x8f",
+            b"\xe1\xa0\x8e",
+            b"\xe1\x85\x9f",
+            b"\xe1\x85\xa0",
+            b"\xe3\x85\xa4",
+            b"\xef\xbe\xa0",
             b"\xe2\x80\x8b",
             b"\xe2\x80\x8c",
             b"\xe2\x80\x8d",
@@ -102,6 +131,12 @@ impl Prefilter {
             .build(&patterns)
             .map_err(|error| RedactError::Prefilter(error.to_string()))?;
         Ok(Self { automaton, anchors })
+    }
+
+    /// Whether there is any anchor in `text`.
+    pub(super) fn any(&self, text: &[u8]) -> Result<bool, RedactError> {
+        let found = self.automaton.try_find(Input::new(text).earliest(true));
+        found.map(|found| found.is_some()).map_err(|error| RedactError::Prefilter(error.to_string()))
     }
 
     /// Calls `hit` with each anchor in `text` and where it stands, in the order of their ends.

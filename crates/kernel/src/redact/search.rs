@@ -3,6 +3,7 @@
 //! Every look at an anchor is bounded by a window, and a window is gone over once for each shape, so the whole is
 //! linear in the text however long its lines are.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -11,11 +12,13 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::RedactError;
 use super::decode::{Decoding, View};
 use super::edit::Finding;
+use super::extent::Reach;
 use super::known::{Form, KnownSecret, forms};
-use super::names::{FAMILIES, Reach, secret_beside};
+use super::names::{FAMILIES, NAMED, secret_beside};
+use super::own::OwnRule;
 use super::prefilter::{Anchor, Prefilter};
 use super::rules::{Check, SHAPES};
-use super::{fields, pem, url, value};
+use super::{fields, manifest, pem, url, value};
 
 /// How far before an anchor a secret may begin.
 const BEFORE: usize = 256;
@@ -25,14 +28,18 @@ const LINE_BEFORE: usize = 4 * 1024;
 const SHAPE_WINDOW: usize = 16 * 1024;
 /// The same where text is decoded, which may hold a whole private key.
 const DECODE_WINDOW: usize = 64 * 1024;
+/// The same for a rule of the operator's, and how many secrets it finds in a window.
+const OWN_WINDOW: usize = 2 * 1024;
+const OWN_AT_ONCE: usize = 32;
 /// How many encodings may lie around a secret.
-const DEPTH: u8 = 3;
+const DEPTH: u8 = 4;
 
 /// The compiled shapes and known secrets, shared by all investigations.
 pub(super) struct Searcher {
-    prefilter: Prefilter,
+    pub(super) prefilter: Prefilter,
     shapes: Vec<OnceLock<Result<Regex, RedactError>>>,
     forms: Vec<Form>,
+    own: Vec<OwnRule>,
 }
 
 /// What one walk over a text has done so far.
@@ -41,7 +48,9 @@ struct Walk<'v> {
     depth: u8,
     /// For each shape, and for each way to decode, up to where windows have been looked at.
     seen: Vec<usize>,
-    decoded: (usize, usize, usize),
+    decoded: (usize, usize, usize, usize),
+    /// Up to where manifests have been read.
+    manifests: usize,
     pem_end: usize,
     /// Up to where the last named value goes.
     named: usize,
@@ -49,18 +58,19 @@ struct Walk<'v> {
 }
 
 impl Searcher {
-    pub(super) fn new(known: impl IntoIterator<Item = KnownSecret>) -> Result<Self, RedactError> {
+    pub(super) fn new(known: impl IntoIterator<Item = KnownSecret>, own: Vec<OwnRule>) -> Result<Self, RedactError> {
         let forms = forms(known);
-        let prefilter = Prefilter::new(&forms)?;
-        Ok(Self { prefilter, shapes: SHAPES.iter().map(|_| OnceLock::new()).collect(), forms })
+        let prefilter = Prefilter::new(&forms, &own)?;
+        Ok(Self { prefilter, shapes: SHAPES.iter().map(|_| OnceLock::new()).collect(), forms, own })
     }
 
     /// All secrets in `text`, in which placeholders are blanked.
     pub(super) fn find(&self, text: &[u8], findings: &mut Vec<Finding>) -> Result<(), RedactError> {
-        self.walk(text, None, 0, findings)
+        self.walk(text, None, 0, findings)?;
+        self.across_breaks(text, findings)
     }
 
-    fn walk(
+    pub(super) fn walk(
         &self,
         text: &[u8],
         view: Option<&View>,
@@ -70,8 +80,9 @@ impl Searcher {
         let mut walk = Walk {
             view,
             depth,
-            seen: vec![0; SHAPES.len()],
-            decoded: (0, 0, 0),
+            seen: vec![0; SHAPES.len() + self.own.len()],
+            decoded: (0, 0, 0, 0),
+            manifests: 0,
             pem_end: 0,
             named: 0,
             reach: Reach::default(),
@@ -102,6 +113,7 @@ impl Searcher {
     ) -> Result<(), RedactError> {
         match anchor {
             Anchor::Shape(index) | Anchor::ShapeExact(index, _) => self.shape(text, index, hit, walk, findings)?,
+            Anchor::Own(index) => self.own(text, index, hit, walk, findings),
             // A name within a value that was found already says nothing new.
             Anchor::Name(_) if hit.end <= walk.named => {}
             Anchor::Name(index) => {
@@ -109,7 +121,7 @@ impl Searcher {
                     && let Some(span) = secret_beside(text, hit, family, &mut walk.reach)
                 {
                     walk.named = span.end;
-                    walk.push(text, family.kind, span, 100, findings);
+                    walk.push(text, family.kind, span, NAMED, findings);
                 }
             }
             Anchor::Known(index) => {
@@ -137,9 +149,17 @@ impl Searcher {
                     walk.push_pem(text, kind, span, findings);
                 }
             }
-            Anchor::PemBegin | Anchor::PemEnd => {}
             Anchor::Percent => self.decode(text, Decoding::Url, hit, walk, findings)?,
             Anchor::Backslash => self.decode(text, Decoding::Escapes, hit, walk, findings)?,
+            Anchor::Entity => self.decode(text, Decoding::Entities, hit, walk, findings)?,
+            Anchor::Manifest if hit.start >= walk.manifests => {
+                let (values, end) = manifest::values(text, hit.start);
+                walk.manifests = end;
+                for value in values {
+                    walk.push(text, "k8s_secret", value, NAMED, findings);
+                }
+            }
+            Anchor::PemBegin | Anchor::PemEnd | Anchor::Manifest => {}
             Anchor::Hidden => self.decode(text, Decoding::Plain, hit, walk, findings)?,
         }
         Ok(())
@@ -187,6 +207,33 @@ impl Searcher {
         Ok(())
     }
 
+    /// A rule of the operator's: its pattern may be any, so a window is small, and little of it is done at once.
+    fn own(&self, text: &[u8], index: usize, hit: &Range<usize>, walk: &mut Walk<'_>, findings: &mut Vec<Finding>) {
+        let rank = SHAPES.len() + index;
+        let (Some(rule), Some(seen)) = (self.own.get(index), walk.seen.get_mut(rank)) else { return };
+        if hit.end <= *seen {
+            return;
+        }
+        let (window, next) = window(text, hit, BEFORE, OWN_WINDOW);
+        *seen = next;
+        let part = text.get(window.clone()).unwrap_or_default();
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for captures in rule.regex.captures_iter(part).take(OWN_AT_ONCE) {
+            let secret = captures.name("s").or_else(|| captures.get(0)).map(|secret| secret.range());
+            found.extend(secret.filter(|secret| !secret.is_empty()));
+        }
+        if let Some(last) = found.last().filter(|_| found.len() == OWN_AT_ONCE) {
+            // The next keyword behind is looked at anew.
+            *seen = window.start + last.end;
+        }
+        for secret in found {
+            let span = window.start + secret.start..window.start + secret.end;
+            let kind = Cow::Owned(rule.name.clone());
+            let secret = text.get(span.clone()).unwrap_or_default().to_vec();
+            findings.push(Finding::new(walk.origin(&span), kind, secret, walk.depth, rank));
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn compile_all(&self) -> Result<(), RedactError> {
         (0..SHAPES.len()).try_for_each(|index| self.regex(index).map(|_| ()))
@@ -218,6 +265,7 @@ impl Searcher {
             Decoding::Plain => &mut walk.decoded.0,
             Decoding::Url => &mut walk.decoded.1,
             Decoding::Escapes => &mut walk.decoded.2,
+            Decoding::Entities => &mut walk.decoded.3,
         };
         if walk.depth >= DEPTH || hit.end <= *seen {
             return Ok(());
@@ -238,12 +286,12 @@ impl Walk<'_> {
 
     fn push(&self, text: &[u8], kind: &'static str, span: Range<usize>, rank: usize, findings: &mut Vec<Finding>) {
         let secret = text.get(span.clone()).unwrap_or_default().to_vec();
-        findings.push(Finding::new(self.origin(&span), kind, secret, self.depth, rank));
+        findings.push(Finding::new(self.origin(&span), Cow::Borrowed(kind), secret, self.depth, rank));
     }
 
     fn push_pem(&self, text: &[u8], kind: &'static str, span: Range<usize>, findings: &mut Vec<Finding>) {
         let secret = pem::body(text.get(span.clone()).unwrap_or_default());
-        findings.push(Finding::new(self.origin(&span), kind, secret, self.depth, 0));
+        findings.push(Finding::new(self.origin(&span), Cow::Borrowed(kind), secret, self.depth, 0));
     }
 }
 

@@ -8,6 +8,14 @@ mod recall;
 
 mod attacks;
 
+mod guard;
+
+mod seams;
+
+mod own;
+
+mod views;
+
 mod laws;
 
 use super::{KnownSecret, RedactionKey, Redactor};

@@ -166,6 +166,15 @@ pub(super) fn is_word(value: &[u8]) -> bool {
     value.iter().enumerate().all(|(at, byte)| byte.is_ascii_lowercase() || at == 0 && byte.is_ascii_uppercase())
 }
 
+/// Whether it is no word and no number: letters and digits, or letters of both cases, or long.
+pub(super) fn is_mixed(value: &[u8]) -> bool {
+    let value = value.get(..LOOK).unwrap_or(value);
+    let has = |class: fn(&u8) -> bool| value.iter().any(class);
+    let letters = has(u8::is_ascii_alphabetic);
+    let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && !is_word(value);
+    letters && has(u8::is_ascii_digit) || mixed || value.len() >= 20
+}
+
 /// Whether it is digits only, a sign and a point allowed.
 pub(super) fn is_number(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+'))

@@ -63,7 +63,7 @@ fn id(name: &str) -> InvestigationId {
 }
 
 fn steered(last: u64, texts: &[&str]) -> Vec<Event> {
-    let bodies = texts.iter().map(|text| Body::Steered { text: (*text).to_owned() }).collect();
+    let bodies = texts.iter().map(|text| Body::Steered { text: (*text).to_owned(), by: None }).collect();
     numbered(last, "2026-03-01T13:00:00Z".parse().unwrap(), bodies)
 }
 
@@ -253,4 +253,40 @@ async fn a_torn_end_of_the_log_costs_only_the_append_it_tore() {
         assert_eq!(again.events(&id("one")).await.unwrap(), steered(0, &["a", "b"]), "cut at {cut}");
         again.close().await;
     }
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_without_a_gap_and_say_whose_each_is() {
+    let place = place(&["one", "two", "three", "four", "five"]).await;
+    let opened = Body::Opened {
+        run: Box::new(run("two", 1)),
+        budgets: serde_json::from_value(json!({
+            "turns": 1, "wall_s": 1, "tokens": 1, "cost": null, "calls_per_turn": 1, "context_chars": 1,
+        }))
+        .unwrap(),
+        models: Vec::new(),
+        version: "0".to_owned(),
+    };
+    let mut events = numbered(0, "2026-03-01T12:01:00Z".parse().unwrap(), vec![opened]);
+    events.extend(steered(1, &["a", "b", "c"]));
+    place.store.append(&id("two"), &events, None).await.unwrap();
+    let (mut seen, mut last) = (Vec::new(), None);
+    loop {
+        let page = place.store.lines_before(last.as_ref(), 2).await.unwrap();
+        let Some(end) = page.last() else { break };
+        last = Some(end.summary.id.clone());
+        seen.extend(page.into_iter().map(|line| (line.summary.id.to_string(), line.requester.map(String::from))));
+    }
+    let whose = |name: &str| (name == "two").then(|| "ann".to_owned());
+    let expected = ["five", "four", "three", "two", "one"].map(|name| (name.to_owned(), whose(name)));
+    assert_eq!(seen, expected);
+    assert_eq!(place.store.lines_before(Some(&id("none")), 2).await.unwrap(), []);
+    assert_eq!(place.store.line(&id("two")).await.unwrap().unwrap().requester.unwrap().as_str(), "ann");
+    assert_eq!(place.store.line(&id("tw")).await.unwrap(), None);
+    // Events: from any of them on, to the end.
+    for after in 0..=5 {
+        let expected: Vec<Event> = events.iter().filter(|event| event.seq > after).take(2).cloned().collect();
+        assert_eq!(place.store.events_after(&id("two"), after, 2).await.unwrap(), expected, "after {after}");
+    }
+    assert_eq!(place.store.events_after(&id("two"), u64::MAX, 2).await.unwrap(), []);
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::name::{Environment, PersonId, ServiceName, SourceName};
 
+use super::network::Network;
 use super::restart::Restart;
 
 /// One service: `[services.NAME]`.
@@ -56,6 +57,10 @@ pub struct Service {
     /// A CA file (PEM) to trust for `health` and `metrics_url` beside the system's.
     #[serde(default)]
     pub ca_file: Option<std::path::PathBuf>,
+    /// Loopback and private networks that the hosts of `health` and `metrics_url` may be in, where their names alone do
+    /// not say so.
+    #[serde(default)]
+    pub addresses: Vec<Network>,
 }
 
 /// Log files of a service beneath a `[logs.NAME]` directory.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::name::SourceName;
 
+use super::network::Network;
+
 /// An HTTP server that answers reads: `[metrics.NAME]`, `[alertmanagers.NAME]`, `[http.NAME]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +29,9 @@ pub struct HttpSource {
     /// A CA file (PEM) to trust beside the system's.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
+    /// Loopback and private networks that the host of `url` may be in, where its name alone does not say so.
+    #[serde(default)]
+    pub addresses: Vec<Network>,
     /// How many reads may be under way at once.
     #[serde(default = "four")]
     pub concurrency: usize,

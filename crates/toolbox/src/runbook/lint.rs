@@ -142,6 +142,7 @@ fn fits(value: &Value, spec: &ArgSpec) -> Result<(), String> {
             };
         }
         (ArgType::Bool, Value::Bool(_)) => return Ok(()),
+        (ArgType::Words, _) => return Err("a runbook can't give a list of words".to_owned()),
         (ArgType::Int, _) => return Err(format!("`{value}` is no whole number")),
         (ArgType::Bool, _) => return Err(format!("`{value}` is neither true nor false")),
         (_, Value::String(text)) => text.as_str(),
@@ -168,7 +169,7 @@ fn fits(value: &Value, spec: &ArgSpec) -> Result<(), String> {
             Err(format!("`{text}`: write `{{service}}`; a runbook that names one service fits no other"))
         }
         ArgType::Evidence => Err("a check can't cite evidence; remove it".to_owned()),
-        ArgType::Time | ArgType::Service | ArgType::Enum | ArgType::Int | ArgType::Bool => Ok(()),
+        ArgType::Time | ArgType::Service | ArgType::Enum | ArgType::Int | ArgType::Bool | ArgType::Words => Ok(()),
     }
 }
 

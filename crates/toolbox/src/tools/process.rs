@@ -6,6 +6,8 @@
 
 pub mod users;
 
+pub mod sandbox;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
+use warrant_kernel::redact::guard::Piece;
 
 const MAX_STDERR: usize = 4096;
 
@@ -111,9 +114,9 @@ pub enum End {
 pub struct Finished {
     /// How it ended.
     pub end: End,
-    /// Standard output, at most the limit.
+    /// Standard output, at most the limit; where it was cut, without what may be half a secret.
     pub stdout: Vec<u8>,
-    /// The beginning of standard error.
+    /// The beginning of standard error, cut likewise.
     pub stderr: String,
 }
 
@@ -160,7 +163,7 @@ pub async fn run(invocation: Invocation<'_>) -> Result<Finished, ProcessError> {
     let mut group = Group(leader);
     let failed = |source| ProcessError::Read { program: program.clone(), source };
     let (stdout, stderr) = outputs(&mut child, invocation.max_stdout).await.map_err(failed)?;
-    let cut = stdout.cut;
+    let cut = stdout.is_cut();
     if cut {
         group.kill();
     }
@@ -171,20 +174,15 @@ pub async fn run(invocation: Invocation<'_>) -> Result<Finished, ProcessError> {
         Some(code) => End::Exited(code),
         None => End::Killed,
     };
-    Ok(Finished { end, stdout: stdout.bytes, stderr: String::from_utf8_lossy(&stderr.bytes).into_owned() })
+    Ok(Finished { end, stdout: stdout.into_bytes(), stderr: stderr.text().into_owned() })
 }
 
-struct Captured {
-    bytes: Vec<u8>,
-    cut: bool,
-}
-
-async fn outputs(child: &mut Child, max_stdout: usize) -> io::Result<(Captured, Captured)> {
+async fn outputs(child: &mut Child, max_stdout: usize) -> io::Result<(Piece, Piece)> {
     let stdout = child.stdout.take();
     let stderr = child.stderr.take();
     // Standard error is read to its end, so that a program that complains a lot is not blocked by a full pipe.
     let complaints = async {
-        let Some(mut pipe) = stderr else { return Ok(Captured { bytes: Vec::new(), cut: false }) };
+        let Some(mut pipe) = stderr else { return Ok(Piece::whole(Vec::new())) };
         let first = capture(&mut pipe, MAX_STDERR).await?;
         tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
         Ok(first)
@@ -192,20 +190,20 @@ async fn outputs(child: &mut Child, max_stdout: usize) -> io::Result<(Captured, 
     let output = async {
         match stdout {
             Some(mut pipe) => capture(&mut pipe, max_stdout).await,
-            None => Ok(Captured { bytes: Vec::new(), cut: false }),
+            None => Ok(Piece::whole(Vec::new())),
         }
     };
     tokio::pin!(complaints);
     tokio::pin!(output);
-    let mut said: Option<io::Result<Captured>> = None;
+    let mut said: Option<io::Result<Piece>> = None;
     let captured = loop {
         tokio::select! {
             captured = &mut output => break captured?,
             text = &mut complaints, if said.is_none() => said = Some(text),
         }
     };
-    if captured.cut {
-        return Ok((captured, Captured { bytes: Vec::new(), cut: true }));
+    if captured.is_cut() {
+        return Ok((captured, Piece::beginning(Vec::new())));
     }
     let said = match said {
         Some(said) => said?,
@@ -214,12 +212,11 @@ async fn outputs(child: &mut Child, max_stdout: usize) -> io::Result<(Captured, 
     Ok((captured, said))
 }
 
-async fn capture(pipe: &mut (impl AsyncRead + Unpin), limit: usize) -> io::Result<Captured> {
+async fn capture(pipe: &mut (impl AsyncRead + Unpin), limit: usize) -> io::Result<Piece> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX);
-    (&mut *pipe).take(most).read_to_end(&mut bytes).await?;
-    let cut = bytes.len() >= limit && pipe.read(&mut [0; 1]).await? > 0;
-    Ok(Captured { bytes, cut })
+    pipe.take(most.saturating_add(1)).read_to_end(&mut bytes).await?;
+    Ok(Piece::up_to(bytes, limit))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod calling;
 
+pub mod sight;
+
 pub mod list_services;
 
 pub mod describe_service;
@@ -40,3 +42,7 @@ mod log_scope;
 pub mod search_logs;
 
 pub mod compare_logs;
+
+pub mod run_command;
+
+pub mod command_tool;

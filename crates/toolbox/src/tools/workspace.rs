@@ -27,6 +27,7 @@ use std::sync::Arc;
 use warrant_kernel::call::tool::{Problem, ReadError};
 use warrant_kernel::domain::name::SourceName;
 use warrant_kernel::domain::target::{Target, TargetKind};
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::catalog::source::DirSource;
 use crate::tools::workspace::belongs::{Belonging, Belongings};
@@ -147,17 +148,17 @@ impl Workspaces {
             }
             (None, Some(_), Some(_)) => return Err(Problem::of(arg, self.no_root(text))),
         };
-        let path = RelPath::parse(rest)
-            .map_err(|error| Problem::of(arg, format!("`{}`: {error}", text.chars().take(120).collect::<String>())))?;
+        let path =
+            RelPath::parse(rest).map_err(|error| Problem::of(arg, format!("`{}`: {error}", first_chars(text, 120))))?;
         Ok(Place { root: Arc::clone(root), path })
     }
 
     fn no_root(&self, text: &str) -> String {
         let names: Vec<&str> = self.roots.keys().map(SourceName::as_str).collect();
-        let asked: String = text.split(':').next().unwrap_or_default().chars().take(80).collect();
+        let asked = first_chars(text.split(':').next().unwrap_or_default(), 80);
         let near = names
             .iter()
-            .map(|name| (strsim::jaro_winkler(name, &asked), name))
+            .map(|name| (strsim::jaro_winkler(name, asked), name))
             .filter(|(likeness, _)| text.contains(':') && *likeness > 0.8)
             .max_by(|(a, _), (b, _)| a.total_cmp(b));
         let shown = names.join("`, `");

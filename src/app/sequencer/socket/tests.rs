@@ -129,3 +129,23 @@ fn nothing_is_told_to_a_stranger_who_answers_in_the_sequencers_place() {
     assert!(trusted(0, 1000));
     assert!(!trusted(1001, 1000));
 }
+
+#[tokio::test]
+async fn rs_04_a_request_that_two_readers_could_read_differently_is_refused() {
+    let echo = Echo::begin();
+    let vote = r#""seen":{"approval":"A1","revision":1,"digest":"abcdefabcdefabcd","whole":"no"}"#;
+    for line in [
+        r#"{"version":1,"version":1,"ask":{"what":"who"}}"#.to_owned(),
+        r#"{"version":1,"token":"a","token":"b","ask":{"what":"who"}}"#.to_owned(),
+        r#"{"version":1,"ask":{"what":"who"},"ask":{"what":"list"}}"#.to_owned(),
+        r#"{"version":1,"ask":{"what":"list","what":"who"}}"#.to_owned(),
+        r#"{"version":1,"ask":{"what":"revoke","approval":"A1","approval":"A2","reason":"x"}}"#.to_owned(),
+        format!(r#"{{"version":1,"ask":{{"what":"approve",{vote},{vote}}}}}"#),
+        r#"{"version":1,"ask":{"what":"who"},"person":"ada"}"#.to_owned(),
+        format!(r#"{{"version":1,"ask":{}"#, "[".repeat(30_000)),
+    ] {
+        let said = echo.said(format!("{line}\n").as_bytes()).await;
+        assert!(said.contains("GARBLED"), "{line}: {said}");
+    }
+    echo.end().await;
+}

@@ -7,11 +7,11 @@ use warrant_kernel::call::gate::approval::State;
 use warrant_kernel::call::gate::card::{Argument, Card, Electorate, Size};
 use warrant_kernel::call::gate::exhibit::{Excerpt, SoFar};
 use warrant_kernel::domain::decision::Tier;
-use warrant_kernel::domain::plan::{ApprovalId, Case, DiffLine, Ground};
+use warrant_kernel::domain::plan::{ApprovalId, Case, DiffLine, Ground, Said};
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
 
-pub(in crate::chat::terminal) fn at(time: &str) -> Timestamp {
+pub(in crate::chat) fn at(time: &str) -> Timestamp {
     format!("2026-01-31T{time}Z").parse().unwrap()
 }
 
@@ -20,7 +20,7 @@ fn argument(name: &str, value: &[&str], ground: Ground) -> Argument {
 }
 
 /// A change of one line, at the medium tier.
-pub(in crate::chat::terminal) fn edit() -> Card {
+pub(in crate::chat) fn edit() -> Card {
     let facts = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
@@ -43,7 +43,15 @@ pub(in crate::chat::terminal) fn edit() -> Card {
         effect: "replaces one line of shop:config/pool.toml".to_owned(),
         arguments: vec![
             argument("path", &["shop:config/pool.toml"], Ground::Catalog),
-            argument("old_string", &["max_connections = 8"], Ground::Stranger("E3".parse().unwrap())),
+            argument(
+                "old_string",
+                &["max_connections = 8"],
+                Ground::Stranger(Said {
+                    evidence: "E3".parse().unwrap(),
+                    field: "lines".to_owned(),
+                    origin: Origin::Log,
+                }),
+            ),
             argument("new_string", &["max_connections = 32"], Ground::Runbook("pool-exhausted".to_owned())),
         ],
         bound: facts(&[("sha256", "9f2c5d01aa"), ("mode", "0644"), ("owner", "shop:shop")]),
@@ -101,7 +109,7 @@ pub(in crate::chat::terminal) fn edit() -> Card {
 }
 
 /// A restart, at the high tier.
-pub(in crate::chat::terminal) fn restart() -> Card {
+pub(in crate::chat) fn restart() -> Card {
     let mut card = edit();
     card.tool = "restart_service".parse().unwrap();
     card.effect = "restarts the service checkout (unit checkout.service)".to_owned();

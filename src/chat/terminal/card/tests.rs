@@ -42,7 +42,7 @@ fn an_edit_says_what_will_happen_before_anything_else() {
       path           shop:config/pool.toml
                      [from the catalog]
       old_string     max_connections = 8
-                     [from log text (E3): untrusted]
+                     [from log text (E3, `lines`): untrusted]
       new_string     max_connections = 32
                      [from the runbook pool-exhausted]
 
@@ -149,7 +149,7 @@ fn the_whole_of_an_edit() {
       ┆ service: checkout
       ┆ environment: production
       ┆ path: shop:config/pool.toml [catalog]
-      ┆ old_string: max_connections = 8 [E3: untrusted text]
+      ┆ old_string: max_connections = 8 [E3, `lines`: untrusted text]
       ┆ new_string: max_connections = 32 [runbook pool-exhausted]
       ┆ bound: mode = 0644
       ┆ bound: owner = shop:shop

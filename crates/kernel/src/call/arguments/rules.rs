@@ -34,7 +34,7 @@ pub(in crate::call) struct Sense<'a> {
 pub(super) fn check(spec: &ArgSpec, value: &Value, sense: &Sense<'_>) -> Result<Option<Value>, String> {
     match spec.kind {
         ArgType::Int => int(spec, value).map(Some),
-        ArgType::Bool | ArgType::Enum => Ok(None),
+        ArgType::Bool | ArgType::Enum | ArgType::Words => Ok(None),
         ArgType::Service
         | ArgType::Time
         | ArgType::Duration
@@ -61,7 +61,7 @@ fn text(spec: &ArgSpec, text: &str, sense: &Sense<'_>) -> Result<Option<Value>, 
         ArgType::Regex => regex(text).map(|()| None),
         ArgType::Evidence => text.parse::<EvidenceId>().map(|_| None).map_err(|error| visible(&error.to_string())),
         ArgType::Query if text.trim().is_empty() => Err("is empty".to_owned()),
-        ArgType::Text | ArgType::Query | ArgType::Int | ArgType::Bool | ArgType::Enum => Ok(None),
+        ArgType::Text | ArgType::Query | ArgType::Int | ArgType::Bool | ArgType::Enum | ArgType::Words => Ok(None),
     }
 }
 
@@ -80,6 +80,7 @@ pub(super) fn wanted(kind: ArgType) -> &'static str {
         ArgType::Text => "a text",
         ArgType::Query => "a text (a query)",
         ArgType::Evidence => "a text (an evidence id such as `E7`)",
+        ArgType::Words => "an array of texts, each one word",
     }
 }
 
@@ -95,7 +96,8 @@ fn is_free(kind: ArgType) -> bool {
         | ArgType::Int
         | ArgType::Bool
         | ArgType::Enum
-        | ArgType::Evidence => false,
+        | ArgType::Evidence
+        | ArgType::Words => false,
     }
 }
 
@@ -107,6 +109,8 @@ fn short_enough(spec: &ArgSpec, text: &str) -> Result<(), String> {
         ArgType::Path | ArgType::Regex => 1_000,
         ArgType::Text => 2_000,
         ArgType::Query => 4_000,
+        // The tool looks at each of its words.
+        ArgType::Words => usize::MAX,
     };
     let most = match spec.kind {
         // For these `max` is a length of time or does not exist.

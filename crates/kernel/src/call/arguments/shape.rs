@@ -133,6 +133,7 @@ pub(super) fn fits_type(spec: &ArgSpec, value: &Value) -> Result<(), String> {
         | ArgType::Text
         | ArgType::Query
         | ArgType::Evidence => value.is_string(),
+        ArgType::Words => value.as_array().is_some_and(|words| words.iter().all(Value::is_string)),
     };
     if fits { Ok(()) } else { Err(format!("must be {}", super::rules::wanted(spec.kind))) }
 }

@@ -51,7 +51,7 @@ pub(super) fn check(name: &str, spec: &ArgSpec, places: &Places, faults: &mut Fa
         ArgType::Int | ArgType::Duration => (true, true, false),
         ArgType::Text | ArgType::Regex | ArgType::Query | ArgType::Path | ArgType::Label => (false, true, false),
         ArgType::Enum => (false, false, true),
-        ArgType::Service | ArgType::Time | ArgType::Bool | ArgType::Evidence => (false, false, false),
+        ArgType::Service | ArgType::Time | ArgType::Bool | ArgType::Evidence | ArgType::Words => (false, false, false),
     };
     let given = [("min", spec.min.is_some(), min), ("max", spec.max.is_some(), max)];
     for (field, _, _) in given.iter().filter(|(_, is_given, may)| *is_given && !may) {

@@ -189,7 +189,7 @@ impl Template<'_, '_> {
             | ArgType::Evidence
             | ArgType::Time
             | ArgType::Duration => {}
-            ArgType::Path | ArgType::Regex | ArgType::Text | ArgType::Query => {
+            ArgType::Path | ArgType::Regex | ArgType::Text | ArgType::Query | ArgType::Words => {
                 let message =
                     "has a type that can't stand in `path`; use `label`, `enum`, `int` or `service`, or `query`";
                 self.faults.at(at, format!("`path`: `{{{name}}}` {message}"));

@@ -7,7 +7,6 @@ use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 
 use crate::call::case;
-use crate::domain::decision::Risk;
 use crate::domain::tool::{ArgSpec, ArgType, ToolDefinition};
 
 /// The schema of the tool's arguments: an object that knows no other fields.
@@ -16,7 +15,7 @@ pub(super) fn schema_for(tool: &ToolDefinition) -> Value {
         tool.args.iter().map(|(name, spec)| (name.clone(), Value::Object(property(spec)))).collect();
     let mut required: Vec<&str> =
         tool.args.iter().filter(|(_, spec)| spec.required).map(|(name, _)| name.as_str()).collect();
-    if tool.risk != Risk::Read {
+    if !tool.risk.only_looks() {
         properties.extend(case::properties());
         required.extend(case::REQUIRED);
     }
@@ -46,6 +45,9 @@ fn property(spec: &ArgSpec) -> Map<String, Value> {
         ArgType::Text | ArgType::Regex | ArgType::Query | ArgType::Path | ArgType::Label => {
             spec.max.map(|max| put("maxLength", json!(max)));
         }
+        ArgType::Words => {
+            put("items", json!({ "type": "string" }));
+        }
         ArgType::Service | ArgType::Time | ArgType::Duration | ArgType::Bool | ArgType::Evidence => {}
     }
     if let Some(default) = &spec.default {
@@ -59,6 +61,7 @@ pub(super) fn json_type(kind: ArgType) -> &'static str {
     match kind {
         ArgType::Int => "integer",
         ArgType::Bool => "boolean",
+        ArgType::Words => "array",
         ArgType::Service
         | ArgType::Time
         | ArgType::Duration

@@ -4,6 +4,8 @@ mod tightening;
 
 mod over_http;
 
+mod of_commands;
+
 mod writes;
 
 use std::collections::BTreeSet;
@@ -177,7 +179,7 @@ description = "x"
     t.toml:29: `Bad` is no name for an argument: small letters, digits and `_`, beginning with a letter, at most 40
     t.toml:31: argument `Bad`: its type knows no `max`
     t.toml:32: argument `Bad`: `default` is `soon`, which does not fit: `soon` is not a time; write RFC 3339 as in `2026-01-31T04:05:00Z`, or `15m ago`, or `now`
-    t.toml:36: `word`: unknown variant `wrd`, expected one of `service`, `time`, `duration`, `path`, `label`, `regex`, `int`, `bool`, `enum`, `text`, `query`, `evidence`
+    t.toml:36: `word`: unknown variant `wrd`, expected one of `service`, `time`, `duration`, `path`, `label`, `regex`, `int`, `bool`, `enum`, `text`, `query`, `evidence`, `words`
     "#);
 }
 
@@ -189,7 +191,7 @@ fn what_must_be_there_is_asked_for() {
     t.toml:1: `parallel_safe` is missing: whether calls of one turn may run together
     t.toml:1: `risk` is missing: `read` for a tool that only looks
     t.toml:1: `roles` is missing: the roles that see the tool
-    t.toml:1: `run` is missing: what carries the tool out, `"builtin"` or a `[run.http]` table
+    t.toml:1: `run` is missing: what carries the tool out, `"builtin"`, a `[run.http]` or a `[run.command]` table
     t.toml:1: `target` is missing: what the tool looks at, as in `{ kind = "service", arg = "service" }`
     t.toml:1: `timeout` is missing: after how long the work is ended, as in `"20s"`
     t.toml:1: `version` is missing: raise it when arguments or output change shape
@@ -198,18 +200,17 @@ fn what_must_be_there_is_asked_for() {
 }
 
 #[test]
-fn only_reads_and_writes_load() {
+fn tools_that_reach_further_do_not_load() {
     let with = |risk: &str| refused(&SEARCH.replace("risk = \"read\"", &format!("risk = \"{risk}\"")));
-    let all = [with("shell"), with("network"), with("dangerous"), with("reads")];
+    let all = [with("network"), with("dangerous"), with("reads")];
     insta::assert_snapshot!(all.join("\n"), @r#"
-    t.toml:4: `risk = "shell"`: shell tools are not supported in this version
     t.toml:4: `risk = "network"`: tools of this risk are not supported in this version
     t.toml:4: `risk = "dangerous"`: tools of this risk are not supported in this version
     t.toml:4: `risk`: unknown variant `reads`, expected one of `read`, `write`, `shell`, `network`, `dangerous`
     "#);
     let floor = SEARCH.replace("risk = \"read\"", "risk = \"read\"\ntier_floor = \"high\"\nside_effects = [\"x\"]");
     insta::assert_snapshot!(refused(&floor), @r"
-    t.toml:5: a read is never asked for; `tier_floor` belongs to write tools
+    t.toml:5: what only looks is never asked for; `tier_floor` belongs to write tools
     t.toml:6: a read has no side effects
     ");
     let reserved = SEARCH.replace("\"search_logs\"", "\"read\"");
@@ -217,7 +218,7 @@ fn only_reads_and_writes_load() {
 }
 
 #[test]
-fn commands_and_mcp_stop_the_start_and_say_so() {
+fn what_is_no_run_stops_the_start_and_says_so() {
     let with = |run: &str| refused(&SEARCH.replace("run = \"builtin\"\n", run));
     let all = [
         with("run = \"command\"\n"),
@@ -230,14 +231,14 @@ fn commands_and_mcp_stop_the_start_and_say_so() {
         with(""),
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
-    t.toml:11: tools that run a command are not supported in this version
+    t.toml:11: `run = "command"` needs its words: write a `[run.command]` table with `argv`
     t.toml:11: tools over MCP are not supported in this version
     t.toml:11: `run = "http"` needs its source and path: write a `[run.http]` table
-    t.toml:11: `run` is `shell`; `builtin` and `http` are known
-    t.toml:11: tools that run a command are not supported in this version
+    t.toml:11: `run` is `shell`; `builtin`, `http` and `command` are known
+    t.toml:11: a tool that runs a command says `risk = "shell"`; it can only look
     t.toml:11: tools over MCP are not supported in this version
     t.toml:11: tools over MCP are not supported in this version
-    t.toml:1: `run` is missing: what carries the tool out, `"builtin"` or a `[run.http]` table
+    t.toml:1: `run` is missing: what carries the tool out, `"builtin"`, a `[run.http]` or a `[run.command]` table
     "#);
 }
 
@@ -323,7 +324,7 @@ fn ap_29_a_definition_that_bears_the_name_of_ours_does_not_load() {
     let told = load([operator("a.toml", &replaced), built_in("search_logs.toml", SEARCH)]).unwrap_err();
     insta::assert_snapshot!(told, @r#"a.toml:1: `search_logs` is a built-in tool and can't be replaced; choose another name, or write `tighten = "search_logs"` with the limits you want"#);
     let claims = SEARCH.replace("\"search_logs\"", "\"mine\"");
-    insta::assert_snapshot!(load([operator("a.toml", &claims)]).unwrap_err(), @"a.toml:11: only the tools of the program itself are `builtin`; write a `[run.http]` table");
+    insta::assert_snapshot!(load([operator("a.toml", &claims)]).unwrap_err(), @"a.toml:11: only the tools of the program itself are `builtin`; write a `[run.http]` or a `[run.command]` table");
     let twice = load([operator("a.toml", HTTP), operator("b.toml", HTTP)]).unwrap_err();
     insta::assert_snapshot!(twice, @"b.toml:1: `deploys_of` is already defined in a.toml:1");
 }

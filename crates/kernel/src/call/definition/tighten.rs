@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::decision::{Risk, Tier};
+use crate::domain::decision::Tier;
 use crate::domain::name::{RoleName, ToolName};
 use crate::domain::tool::{ArgSpec, ToolDefinition};
 
@@ -106,7 +106,7 @@ pub(super) fn apply(mut document: Document<'_>, tool: &mut ToolDefinition, fault
 /// The floor of a write may rise; a read has none.
 fn raise_floor(document: &mut Document<'_>, tool: &mut ToolDefinition, faults: &mut Faults<'_>) {
     let Some(floor) = document.take::<Tier>("tier_floor", faults) else { return };
-    if tool.risk == Risk::Read {
+    if tool.risk.only_looks() {
         faults.at(floor.at, tool::NO_FLOOR);
         return;
     }

@@ -13,7 +13,7 @@ use crate::domain::time;
 use crate::domain::tool::{ArgSpec, ArgType, Example, OutputPolicy, TargetSpec, ToolDefinition, ToolRun};
 
 use super::document::{Document, Faults, Placed};
-use super::{Definition, LoadContext, Standing, args, http};
+use super::{Definition, LoadContext, Standing, args, command, http};
 use super::{did_you_mean, nearest};
 
 const FIELDS: [&str; 17] = [
@@ -64,7 +64,7 @@ pub(super) fn read(
     let description = text(&mut document, faults);
     let risk = risk(&mut document, faults);
     let floor = document.take::<Tier>("tier_floor", faults);
-    if let Some(floor) = floor.as_ref().filter(|_| risk == Some(Risk::Read)) {
+    if let Some(floor) = floor.as_ref().filter(|_| risk.is_some_and(Risk::only_looks)) {
         faults.at(floor.at, NO_FLOOR);
     }
     let roles = roles(&mut document, context, faults);
@@ -107,8 +107,17 @@ pub(super) fn read(
         check_write(&tool, line, faults);
     }
     match &tool.run {
-        ToolRun::Builtin => {}
+        ToolRun::Http(_) if tool.risk == Risk::Shell => {
+            faults.at(run_at, "`risk = \"shell\"` is of tools that run a command; over HTTP it is `read` or `write`");
+        }
         ToolRun::Http(http) => http::fits_risk(http, tool.risk, run_at, faults),
+        ToolRun::Command(_) if tool.risk != Risk::Shell => {
+            faults.at(run_at, "a tool that runs a command says `risk = \"shell\"`; it can only look");
+        }
+        ToolRun::Builtin | ToolRun::Command(_) => {}
+    }
+    if tool.risk == Risk::Shell && tool.roles.iter().any(|role| role.as_str() == EXPLORE) {
+        faults.at_line(line, "the role `explore` runs no commands: take it out of `roles`");
     }
     if !faults.none() {
         return None;
@@ -117,7 +126,7 @@ pub(super) fn read(
     faults.none().then_some((tool, line))
 }
 
-pub(super) const NO_FLOOR: &str = "a read is never asked for; `tier_floor` belongs to write tools";
+pub(super) const NO_FLOOR: &str = "what only looks is never asked for; `tier_floor` belongs to write tools";
 
 /// The role that only looks.
 const EXPLORE: &str = "explore";
@@ -186,8 +195,7 @@ pub(super) fn check_description(text: &str, most: usize, at: usize, faults: &mut
 fn risk(document: &mut Document<'_>, faults: &mut Faults<'_>) -> Option<Risk> {
     let risk = document.require::<Risk>("risk", "`read` for a tool that only looks", faults)?;
     let refused = match risk.value {
-        Risk::Read | Risk::Write => return Some(risk.value),
-        Risk::Shell => "shell tools are not supported in this version",
+        Risk::Read | Risk::Write | Risk::Shell => return Some(risk.value),
         Risk::Network | Risk::Dangerous => "tools of this risk are not supported in this version",
     };
     faults.at(risk.at, format!("`risk = \"{}\"`: {refused}", risk.value.as_str()));
@@ -310,7 +318,10 @@ fn run(
 ) -> Option<ToolRun> {
     let at = document.place("run");
     if !document.has("run") {
-        faults.at(at, "`run` is missing: what carries the tool out, `\"builtin\"` or a `[run.http]` table");
+        faults.at(
+            at,
+            "`run` is missing: what carries the tool out, `\"builtin\"`, a `[run.http]` or a `[run.command]` table",
+        );
         return None;
     }
     if document.text("run").is_some() {
@@ -318,11 +329,15 @@ fn run(
         return match (run.value.as_str(), standing) {
             ("builtin", Standing::BuiltIn) => Some(ToolRun::Builtin),
             ("builtin", Standing::Operator) => {
-                faults.at(at, "only the tools of the program itself are `builtin`; write a `[run.http]` table");
+                faults.at(at, "only the tools of the program itself are `builtin`; write a `[run.http]` or a `[run.command]` table");
                 None
             }
             ("http", _) => {
                 faults.at(at, "`run = \"http\"` needs its source and path: write a `[run.http]` table");
+                None
+            }
+            ("command", _) => {
+                faults.at(at, "`run = \"command\"` needs its words: write a `[run.command]` table with `argv`");
                 None
             }
             (other, _) => {
@@ -332,19 +347,26 @@ fn run(
         };
     }
     let mut table = document.table("run", faults)?.value;
-    let http = http::read(&mut table, args, context, faults);
+    let made = if table.has("command") {
+        command::read(&mut table, args, faults).map(|command| ToolRun::Command(Box::new(command)))
+    } else {
+        http::read(&mut table, args, context, faults).map(|http| ToolRun::Http(Box::new(http)))
+    };
     for other in table.names() {
         faults.at(table.place(&other), not_supported(&other));
     }
-    http.map(|http| ToolRun::Http(Box::new(http)))
+    made
 }
 
 fn not_supported(run: &str) -> String {
     match run {
-        "command" => "tools that run a command are not supported in this version".to_owned(),
+        "command" | "http" => "a tool has one `run`: an `http` table or a `command` table".to_owned(),
         "mcp" => "tools over MCP are not supported in this version".to_owned(),
         other => {
-            format!("`run` is `{}`; `builtin` and `http` are known", other.chars().take(40).collect::<String>())
+            format!(
+                "`run` is `{}`; `builtin`, `http` and `command` are known",
+                other.chars().take(40).collect::<String>()
+            )
         }
     }
 }

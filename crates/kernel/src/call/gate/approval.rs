@@ -13,6 +13,7 @@ use crate::domain::plan::{ApprovalId, Plan};
 
 use crate::call::write::Held;
 
+use super::deed::Aftermath;
 use super::exhibit::Exhibit;
 use super::objection::Objection;
 use super::plan::PlanKey;
@@ -136,6 +137,9 @@ pub(crate) struct Approval {
     pub(crate) votes: Vec<Vote>,
     pub(crate) glass: Option<BrokenGlass>,
     pub(crate) state: State,
+    /// Once it was done.
+    #[serde(default)]
+    pub(crate) aftermath: Option<Aftermath>,
 }
 
 /// What a vote came to.
@@ -211,7 +215,7 @@ impl Approval {
 
     fn proof_fits(&self, by: &Claimant) -> Result<(), Objection> {
         match by.proof {
-            Proof::Uid(_) | Proof::Token(_) => Ok(()),
+            Proof::Uid(_) | Proof::Token(_) | Proof::Slack { .. } => Ok(()),
             Proof::Demo if self.plan.run.channel == crate::domain::run::Channel::Demo => Ok(()),
             Proof::Demo => Err(Objection::DemoOnly),
         }
@@ -380,3 +384,6 @@ pub(crate) fn said(reason: &str) -> Result<(), Objection> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+pub(in crate::call::gate) mod tests;

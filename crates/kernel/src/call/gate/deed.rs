@@ -64,6 +64,15 @@ pub struct Deed {
     pub(crate) output: Option<Output>,
 }
 
+/// What stands before the words of the tool.
+const OWN: &[(&str, Origin)] = &[
+    ("approval", Origin::Warrant),
+    ("done", Origin::Warrant),
+    ("verified", Origin::Warrant),
+    ("undo", Origin::Warrant),
+    ("not_recorded", Origin::Warrant),
+];
+
 impl Deed {
     /// What the model is told of a write that was done: what it came to, before what the tool has to say.
     pub(crate) fn told(&self) -> Output {
@@ -84,8 +93,7 @@ impl Deed {
             summary.insert("not_recorded".to_owned(), json!(note));
         }
         summary.append(&mut output.summary);
-        output.summary = summary;
-        output
+        Output { summary, fields: OWN, ..output }
     }
 
     /// Puts what changed where the runtime looks for it.
@@ -96,6 +104,19 @@ impl Deed {
         }
         (result, whole)
     }
+}
+
+/// What a write left behind, for whoever tells of it later: perhaps another process than the one that did it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aftermath {
+    /// The ledger's record of the intent.
+    pub intent: u64,
+    /// What was seen after it.
+    pub because: String,
+    /// What would take it back.
+    pub undo: Option<Proposal>,
+    /// Reads that show whether the trouble is over.
+    pub follow_ups: Vec<Proposal>,
 }
 
 /// A write that did not begin.

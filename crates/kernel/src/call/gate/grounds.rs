@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::decision::Tier;
 use crate::domain::name::{ServiceName, ToolName};
-use crate::domain::plan::Ground;
+use crate::domain::plan::{Ground, Said};
 use crate::domain::result::{Origin, ToolResult};
 use crate::domain::run::{Run, Trigger};
 use crate::domain::target::Target;
@@ -58,7 +58,9 @@ impl Found {
     pub(crate) fn raised(&self, tier: Tier, target: &Target) -> (Tier, Option<String>) {
         let whose = match &self.target {
             Ground::Person | Ground::Trigger | Ground::Runbook(_) | Ground::Catalog => return (tier, None),
-            Ground::Stranger(evidence) => format!("only {evidence} names it, and strangers may write there"),
+            Ground::Stranger(said) => {
+                format!("only {} (`{}`) names it, and strangers may write there", said.evidence, said.field)
+            }
             Ground::Model => "only the model names it".to_owned(),
         };
         let up = match tier {
@@ -109,6 +111,7 @@ impl Look<'_> {
         if service.is_some_and(|service| self.grounds.neighbours.contains(service)) {
             return Ground::Catalog;
         }
+        // That the catalog knows it says nothing: of all that it knows, a stranger's words may have picked this.
         names.iter().find_map(|name| self.strangers_say(name)).unwrap_or(Ground::Model)
     }
 
@@ -134,7 +137,7 @@ impl Look<'_> {
         if self.grounds.neighbours.iter().any(|service| service.as_str() == text) {
             return Ground::Catalog;
         }
-        self.strangers_say(&text).unwrap_or(Ground::Model)
+        self.strangers_say(&text).or_else(|| self.catalog_says(&text)).unwrap_or(Ground::Model)
     }
 
     /// A question is a person's. The text of an alert is not: whoever makes a service log can put words there.
@@ -146,15 +149,31 @@ impl Look<'_> {
         asked.into_iter().chain(&self.grounds.steered).any(|said| says(said, text))
     }
 
-    /// The evidence that holds the text; our own words and the operator's config are the catalog's.
+    /// The first field that a stranger may have written and that holds the text.
     fn strangers_say(&self, text: &str) -> Option<Ground> {
-        let result = self.seen.iter().find(|result| says(&result.data.to_string(), &in_json(text)))?;
-        match (result.meta.origin, result.evidence) {
-            (Origin::Warrant, _) => Some(Ground::Catalog),
-            (_, Some(evidence)) => Some(Ground::Stranger(evidence)),
-            (_, None) => None,
-        }
+        let text = in_json(text);
+        self.seen.iter().find_map(|result| {
+            let (field, origin) = self::fields(result).find(|(field, origin)| {
+                !origin.is_own() && result.data.get(field).is_some_and(|value| says(&value.to_string(), &text))
+            })?;
+            Some(Ground::Stranger(Said { evidence: result.evidence?, field: field.to_owned(), origin }))
+        })
     }
+
+    /// Whether the operator's config, as it was read here, holds the text. What a call asked for is no such word, though
+    /// the answer repeats it.
+    fn catalog_says(&self, text: &str) -> Option<Ground> {
+        let text = in_json(text);
+        let is_catalog = |result: &&&ToolResult| result.meta.origin == Origin::Catalog;
+        let mut own = self.seen.iter().filter(is_catalog);
+        own.any(|result| says(&result.data.to_string(), &text)).then_some(Ground::Catalog)
+    }
+}
+
+/// The fields of a result, and whose words each is.
+fn fields(result: &ToolResult) -> impl Iterator<Item = (&str, Origin)> {
+    let fields = result.data.as_object().into_iter().flatten();
+    fields.map(|(field, _)| (field.as_str(), result.origin_of(field)))
 }
 
 /// The text as it stands within JSON.
@@ -173,3 +192,6 @@ fn says(said: &str, text: &str) -> bool {
             !before.is_some_and(is_word) && !after.is_some_and(is_word)
         })
 }
+
+#[cfg(test)]
+mod tests;

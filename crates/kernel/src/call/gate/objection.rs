@@ -3,6 +3,8 @@
 use crate::domain::name::PersonId;
 use crate::domain::plan::ApprovalId;
 
+use super::sequencer::tokens::Scope;
+
 /// Why it does not count. The text is for the person; [`Objection::code`] is what scripts and the ledger go by.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Objection {
@@ -101,6 +103,14 @@ pub enum Objection {
     /// A token that proves nobody.
     #[error("that token proves nobody: it was never made here, or it was revoked")]
     NoToken,
+    /// A token that is not good for this.
+    #[error("the token {token} is not good for `{scope}`; have one made that is: `warrant token new --scope {scope}`")]
+    OutOfScope {
+        /// Its id.
+        token: String,
+        /// For what.
+        scope: Scope,
+    },
     /// The proof is not good for this.
     #[error("a person of the demo decides in the demo only")]
     DemoOnly,
@@ -158,6 +168,7 @@ impl Objection {
             Self::AlreadyVoted(_) => "ALREADY_VOTED",
             Self::DirectoryFailed(_) => "DIRECTORY_FAILED",
             Self::NoToken => "NO_TOKEN",
+            Self::OutOfScope { .. } => "OUT_OF_SCOPE",
             Self::DemoOnly => "DEMO_ONLY",
             Self::NoReason => "NO_REASON",
             Self::WritesStopped { .. } => "WRITES_STOPPED",

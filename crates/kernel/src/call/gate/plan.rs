@@ -177,3 +177,6 @@ pub(crate) fn text_of(line: &DiffLine) -> &str {
         DiffLine::Hunk(text) | DiffLine::Context(text) | DiffLine::Removed(text) | DiffLine::Added(text) => text,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,13 @@ mod people;
 
 mod tiers;
 
+mod naming;
+
 mod crashes;
+
+mod again;
+
+mod tokens;
 
 mod history;
 

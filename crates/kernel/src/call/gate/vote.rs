@@ -18,6 +18,13 @@ pub enum Proof {
     Uid(u32),
     /// By a token of their own; its id, never itself.
     Token(String),
+    /// By their account in a Slack workspace, whose other end Slack vouches for.
+    Slack {
+        /// The workspace.
+        team: String,
+        /// Their id there.
+        user: String,
+    },
     /// Not at all: the persons of the demo. Counts in the demo's own investigations only.
     Demo,
 }
@@ -27,6 +34,7 @@ impl fmt::Display for Proof {
         match self {
             Self::Uid(uid) => write!(f, "uid {uid}"),
             Self::Token(id) => write!(f, "token {id}"),
+            Self::Slack { team, user } => write!(f, "Slack user {user} of {team}"),
             Self::Demo => f.write_str("demo"),
         }
     }

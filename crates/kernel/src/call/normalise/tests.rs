@@ -40,7 +40,7 @@ fn output() -> impl Strategy<Value = Output> {
         let summary: Map<String, Value> =
             summary.into_iter().map(|(key, text)| (format!("about_{key}"), Value::String(text))).collect();
         let matched = more.map(|more| rows.len() as u64 + more);
-        Output { summary, rows_key: "rows", rows, origin: Origin::Log, matched, left_out }
+        Output { summary, rows_key: "rows", rows, origin: Origin::Log, fields: &[], matched, around: None, left_out }
     })
 }
 

@@ -6,53 +6,33 @@ use std::error::Error;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use crate::db::storage::{Document, Log, Opening, Row, StorageError, Tail};
+use crate::db::storage::{Document, Opening, Row, StorageError, Tail};
 use crate::domain::digest::Digest;
 use crate::domain::hex::unhex;
 
-use super::Sqlite;
+use super::batch;
 
-impl Sqlite {
-    /// Rows of `ledger_record`, each with its openings.
-    pub(super) async fn with_openings(&self, log: Log, rows: Vec<SqliteRow>) -> Result<Vec<Row>, StorageError> {
-        let mut records = rows.iter().map(record_of).collect::<Result<Vec<Row>, StorageError>>()?;
-        let places: BTreeMap<u64, usize> = records.iter().enumerate().map(|(place, row)| (row.seq, place)).collect();
-        let seqs = places.keys().collect::<Vec<_>>();
-        let seqs = serde_json::to_string(&seqs).map_err(|error| other("read", error))?;
-        // One row a record: forty rows each would cost more than all the hashing.
-        let openings = sqlx::query(
-            "SELECT seq, json_group_array(json_array(field, lower(hex(salt)), value)) AS openings \
-             FROM ledger_opening WHERE log = $1 AND seq IN (SELECT value FROM json_each($2)) GROUP BY seq",
-        )
-        .bind(log.as_str())
-        .bind(seqs)
-        .fetch_all(self.reads())
-        .await
-        .map_err(reading)?;
-        for row in &openings {
-            let text: String = row.try_get("openings").map_err(reading)?;
-            let all: Vec<(String, String, String)> = serde_json::from_str(&text).map_err(|_| damaged("an opening"))?;
-            let record = places.get(&seq_of(row)?).and_then(|place| records.get_mut(*place));
-            let record = record.ok_or_else(|| damaged("an opening"))?;
-            for (field, salt, value) in all {
-                let salt = unhex(&salt).and_then(|salt| salt.try_into().ok()).ok_or_else(|| damaged("a salt"))?;
-                record.openings.push(Opening { field, salt, value });
-            }
-            record.openings.sort_by(|a, b| a.field.cmp(&b.field));
-        }
-        Ok(records)
-    }
-}
-
-fn record_of(row: &SqliteRow) -> Result<Row, StorageError> {
+/// A row of `ledger_record`.
+pub(super) fn record_of(row: &SqliteRow) -> Result<Row, StorageError> {
+    let seq = seq_of(row)?;
+    let openings: &str = row.try_get("openings").map_err(reading)?;
     Ok(Row {
-        seq: seq_of(row)?,
+        seq,
         hash: digest(row.try_get("hash").map_err(reading)?)?,
         at: row.try_get("at").map_err(reading)?,
         kind: row.try_get("kind").map_err(reading)?,
         bytes: row.try_get("bytes").map_err(reading)?,
-        openings: Vec::new(),
+        openings: unpacked(openings).ok_or_else(|| damaged(&format!("the openings of record {seq}")))?,
     })
+}
+
+/// The openings that the column of that name holds, sorted by field.
+fn unpacked(openings: &str) -> Option<Vec<Opening>> {
+    let all: BTreeMap<String, (String, String)> = serde_json::from_str(openings).ok()?;
+    let opening = |(field, (salt, value)): (String, (String, String))| {
+        Some(Opening { field, salt: unhex(&salt)?.try_into().ok()?, value })
+    };
+    all.into_iter().map(opening).collect()
 }
 
 fn seq_of(row: &SqliteRow) -> Result<u64, StorageError> {
@@ -92,6 +72,11 @@ pub(super) fn other(doing: &'static str, error: impl Error + Send + Sync + 'stat
     StorageError::Other { doing, source: Box::new(error) }
 }
 
+/// The connection for commits is no longer there.
+pub(super) fn closed() -> StorageError {
+    other("written to", std::io::Error::other("the store was closed"))
+}
+
 pub(super) fn reading(error: sqlx::Error) -> StorageError {
     told("read", error)
 }
@@ -103,6 +88,11 @@ pub(super) fn writing(error: sqlx::Error) -> StorageError {
 /// What an error of SQLite means: <https://www.sqlite.org/rescode.html>, the primary codes.
 fn told(doing: &'static str, error: sqlx::Error) -> StorageError {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    let refused = error.as_database_error().and_then(|error| batch::refused(error.message()));
+    if let (Some("1811"), Some(refused)) = (code.as_deref(), refused) {
+        // SQLITE_CONSTRAINT_TRIGGER, with words of ours.
+        return refused;
+    }
     let primary = code.and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xff);
     match (primary, &error) {
         (Some(5 | 6), _) => StorageError::Busy,

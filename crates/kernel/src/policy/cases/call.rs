@@ -160,6 +160,7 @@ fn harmless(arg: &ArgSpec, target: &str) -> Value {
         ArgType::Evidence => "E1",
         ArgType::Enum => arg.values.first().map_or("", String::as_str),
         ArgType::Service | ArgType::Path => target,
+        ArgType::Words => return vec!["x"].into(),
         ArgType::Label | ArgType::Regex | ArgType::Text | ArgType::Query => "x",
     };
     text.into()

@@ -42,7 +42,7 @@ when { context.args.window > 3 };
 
 @id("f")
 forbid (principal, action == Action::"search_logs", resource)
-when { context.channel == Channel::"slack" };
+when { context.channel == Channel::"pager" };
 
 @id("g")
 forbid (principal, action == Action::"search_logs", resource)
@@ -55,7 +55,7 @@ when { resource == Servce::"checkout" };
     ops.cedar:13: for policy `c`, attribute `args.limt` in context for Action::"search_logs" not found; did you mean `limit`?
     ops.cedar:17: for policy `d`, unexpected type: expected Long but saw String
     ops.cedar:21: for policy `e`, unable to guarantee safety of access to optional attribute `args.window` in context for Action::"search_logs"; try testing for the attribute's presence with `context.args has window && ..`
-    ops.cedar:25: for policy `f`: entity `Channel::"slack"` is of an enumerated entity type, but `"slack"` is not declared as a valid eid; valid entity eids: "terminal", "command", "demo"
+    ops.cedar:25: for policy `f`: entity `Channel::"pager"` is of an enumerated entity type, but `"pager"` is not declared as a valid eid; valid entity eids: "terminal", "command", "demo", "slack", "alert", "api"
     ops.cedar:29: for policy `g`, unrecognized entity type `Servce`; did you mean `Service`?
     "#);
 }
@@ -211,10 +211,10 @@ fn policies_know_where_they_stand() {
     let places: Vec<String> =
         policy.sources().map(|source| format!("{} {}:{}", source.id, source.file, source.line)).collect();
     insta::assert_snapshot!(places.join("\n"), @r"
-    demo-stays-out-of-production policies/reads.cedar:52
+    demo-stays-out-of-production policies/reads.cedar:54
     one ops.cedar:3
-    reads-by-role policies/reads.cedar:27
-    restricted-needs-group policies/reads.cedar:38
+    reads-by-role policies/reads.cedar:29
+    restricted-needs-group policies/reads.cedar:40
     two ops.cedar:5
     ");
 }

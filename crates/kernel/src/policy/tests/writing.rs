@@ -175,7 +175,7 @@ fn it_takes_two_unless_a_policy_says_that_one_suffices() {
     };
     let one = of(&policy(&[]), "restart_service", Tier::High).unwrap();
     assert_eq!((one.persons, one.policy_ids), (1, vec!["one-person-suffices".to_owned()]));
-    let two = of(&policy(&[]), "run_shell", Tier::High).unwrap();
+    let two = of(&policy(&[]), "fetch", Tier::High).unwrap();
     assert_eq!((two.persons, two.policy_ids), (2, vec![DEFAULT_DENY.to_owned()]));
     let strict = with(
         "@id(\"two-at-high\") forbid (principal, action == Action::\"one_suffices\", resource)\n\

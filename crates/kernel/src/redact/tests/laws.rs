@@ -66,7 +66,7 @@ fn a_value_whose_key_is_secret_is_masked_whole() {
         "manifest": {"kind": "Secret", "data": {"a": "aHVudGVyMg==", "b": "c2hvcnQ="}},
     });
     let (out, count) = redactor().redact_json(&value).unwrap();
-    assert_eq!(count, 10);
+    assert_eq!(count, 10, "{out:#}");
     insta::assert_json_snapshot!(out, @r#"
     {
       "password": "[secret:password_kv:cfcdde]",

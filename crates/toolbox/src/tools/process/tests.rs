@@ -29,9 +29,20 @@ async fn output_beyond_the_limit_ends_the_program() {
 }
 
 #[tokio::test]
+async fn rs_03_a_gibibyte_without_a_line_end_is_cut_where_the_limit_stands() {
+    let (program, args) = (Program::find("head").unwrap(), ["-c", "1G", "/dev/zero"].map(OsString::from).to_vec());
+    let finished = carried_out((program, args, 1 << 20)).await;
+    // What stands at the cut may be half a secret and is left out.
+    assert!(finished.end == End::Cut && (1_000_000..=1 << 20).contains(&finished.stdout.len()));
+    assert!(finished.stdout.capacity() <= 4 << 20, "{}", finished.stdout.capacity());
+}
+
+#[tokio::test]
 async fn a_long_complaint_does_not_block() {
     let finished = carried_out(shell("i=0; while [ $i -lt 20000 ]; do echo complaint >&2; i=$((i+1)); done", 10)).await;
-    assert_eq!((finished.end, finished.stderr.len()), (End::Exited(0), MAX_STDERR));
+    // The last word was cut, and half a word may be half a secret.
+    let whole_words = MAX_STDERR - MAX_STDERR % "complaint\n".len();
+    assert_eq!((finished.end, finished.stderr.len()), (End::Exited(0), whole_words));
 }
 
 #[tokio::test]
@@ -60,4 +71,18 @@ async fn dropping_the_call_ends_the_whole_group() {
 fn a_program_is_pinned_by_an_absolute_path() {
     assert_eq!(Program::at("git".into()), None);
     assert_eq!(Program::find("no-such-program"), None);
+}
+
+/// A secret over the limit is not left in halves.
+#[tokio::test]
+async fn rd_06_what_a_limit_cut_holds_no_half_of_a_secret() {
+    let token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    for limit in [20, 30, 45] {
+        let finished = carried_out(shell(&format!("echo sent with {token} and so on; sleep 9"), limit)).await;
+        assert_eq!((finished.end, &*finished.stdout), (End::Cut, &b"sent with "[..]), "{limit}");
+    }
+    let much =
+        format!("i=0; while [ $i -lt 405 ]; do echo 123456789 >&2; i=$((i+1)); done; echo 'sent with {token}' >&2");
+    let finished = carried_out(shell(&much, 10)).await;
+    assert!(finished.stderr.ends_with("sent with "), "{}", finished.stderr);
 }

@@ -105,6 +105,14 @@ fn reasons(down: &[(SourceName, ReadError)]) -> String {
     told.join("; ")
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("sources", Origin::Warrant),
+    ("firing", Origin::Warrant),
+    ("of_other_services", Origin::Warrant),
+    ("note", Origin::Warrant),
+];
+
 fn output(service: Option<&(ServiceName, &Service)>, state: &str, heard: Heard) -> Output {
     let mut alerts = merged(heard.rules, heard.held);
     alerts.retain(|alert| match alert.state {
@@ -138,7 +146,7 @@ fn output(service: Option<&(ServiceName, &Service)>, state: &str, heard: Heard) 
     if matched > MAX_ALERTS {
         left_out.push(format!("{matched} alerts matched, the {MAX_ALERTS} most urgent are here; name a `service`"));
     }
-    let mut output = Output::items(Origin::Alert, summary, "alerts", alerts.iter().map(row).collect());
+    let mut output = Output::items(Origin::Alert, summary, "alerts", alerts.iter().map(row).collect()).with_fields(OWN);
     output.matched = Some(u64::try_from(matched).unwrap_or(u64::MAX));
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output

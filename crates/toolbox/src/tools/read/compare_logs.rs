@@ -62,6 +62,21 @@ impl ReadTool for CompareLogs {
     }
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("service", Origin::Catalog),
+    ("window", Origin::Warrant),
+    ("before", Origin::Warrant),
+    ("zone_assumed", Origin::Warrant),
+    ("records", Origin::Warrant),
+    ("errors", Origin::Warrant),
+    ("warnings", Origin::Warrant),
+    ("patterns_total", Origin::Warrant),
+    ("new_patterns", Origin::Warrant),
+    ("onset", Origin::Warrant),
+    ("onset_of", Origin::Warrant),
+];
+
 fn compare(
     opened: &Opened,
     service: &ServiceName,
@@ -90,7 +105,7 @@ fn compare(
     reasons.extend(report.notes);
     let matched = tally.patterns();
     let rows: Vec<Value> = tally.rows();
-    let mut output = Output::items(Origin::Log, summary, "patterns", rows);
+    let mut output = Output::items(Origin::Log, summary, "patterns", rows).with_fields(OWN);
     output.matched = Some(matched);
     output.left_out = log_scope::told(reasons);
     Ok(output)

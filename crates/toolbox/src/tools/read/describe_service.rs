@@ -99,6 +99,6 @@ impl ReadTool for DescribeService {
         let (name, service) = service_of(&self.catalog, args)
             .map_err(|problem| ReadError::Invalid { reason: "NO_SUCH_SERVICE", message: problem.message })?;
         let summary = description(&self.catalog, &name, service);
-        Ok(Output::items(Origin::Warrant, summary, "notes", Vec::new()))
+        Ok(Output::items(Origin::Catalog, summary, "notes", Vec::new()))
     }
 }

@@ -65,6 +65,14 @@ impl HttpCheck {
     }
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("service", Origin::Catalog),
+    ("healthy", Origin::Warrant),
+    ("unhealthy", Origin::Warrant),
+    ("certificate_days_left", Origin::Warrant),
+];
+
 #[async_trait]
 impl ReadTool for HttpCheck {
     fn resolve(&self, args: &Arguments, _now: Timestamp) -> Result<Target, Vec<Problem>> {
@@ -89,7 +97,7 @@ impl ReadTool for HttpCheck {
         summary.insert("unhealthy".to_owned(), Value::from(checks.len() - healthy));
         summary.insert("certificate_days_left".to_owned(), Value::from(days_left));
         let rows = checks.into_iter().map(|check| check.row).collect();
-        Ok(Output::items(Origin::Http, summary, "checks", rows))
+        Ok(Output::items(Origin::Http, summary, "checks", rows).with_fields(OWN))
     }
 }
 

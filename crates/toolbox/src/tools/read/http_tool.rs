@@ -19,6 +19,7 @@ use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
 use warrant_kernel::domain::tool::{HttpMethod, HttpRun, TargetSpec, ToolDefinition, ToolRun};
+use warrant_kernel::redact::guard::first_chars;
 
 use super::metrics_source::{Servers, target, unfit, unknown, unless_cancelled};
 use crate::catalog::Catalog;
@@ -148,7 +149,7 @@ impl HttpTool {
 fn shape(body: &Value) -> String {
     match body {
         Value::Object(fields) => {
-            let keys: Vec<String> = fields.keys().take(10).map(|key| key.chars().take(40).collect()).collect();
+            let keys: Vec<&str> = fields.keys().take(10).map(|key| first_chars(key, 40)).collect();
             format!("an object with the keys `{}`", keys.join("`, `"))
         }
         Value::Array(items) => format!("an array of {}", items.len()),

@@ -79,6 +79,9 @@ fn row(path: &str, entry: &Entry) -> Value {
     row
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[("path", Origin::Warrant), ("entries", Origin::Warrant)];
+
 fn list(workspaces: &Workspaces, args: &Args, cancel: &CancellationToken) -> Result<Output, ReadError> {
     let mut rows: BTreeMap<String, Value> = BTreeMap::new();
     let (mut seen, mut left_out) = (0_u64, Vec::new());
@@ -103,7 +106,7 @@ fn list(workspaces: &Workspaces, args: &Args, cancel: &CancellationToken) -> Res
     let mut summary = Map::new();
     summary.insert("path".to_owned(), args.path.clone().unwrap_or_default().into());
     summary.insert("entries".to_owned(), seen.into());
-    let mut output = Output::items(Origin::File, summary, "files", rows.into_values().collect());
+    let mut output = Output::items(Origin::File, summary, "files", rows.into_values().collect()).with_fields(OWN);
     output.matched = Some(seen);
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     Ok(output)

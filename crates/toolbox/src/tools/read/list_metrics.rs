@@ -129,6 +129,9 @@ fn of_page(page: &Page) -> BTreeMap<String, Known> {
         .collect()
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[("source", Origin::Warrant), ("matched", Origin::Warrant), ("note", Origin::Warrant)];
+
 fn output(source: &str, known: BTreeMap<String, Known>, pattern: Option<&Regex>, limit: usize) -> Output {
     let total = known.len();
     let fits = |name: &str| pattern.is_none_or(|pattern| pattern.is_match(name));
@@ -147,7 +150,7 @@ fn output(source: &str, known: BTreeMap<String, Known>, pattern: Option<&Regex>,
     if matched == 0 && total > 0 {
         summary.insert("note".to_owned(), Value::from("no name fits `pattern`; try a shorter part of the name"));
     }
-    let mut output = Output::items(Origin::Metric, summary, "metrics", rows);
+    let mut output = Output::items(Origin::Metric, summary, "metrics", rows).with_fields(OWN);
     output.matched = Some(u64::try_from(matched).unwrap_or(u64::MAX));
     output.left_out = (matched > limit)
         .then(|| format!("{matched} names matched, the first {limit} are here; narrow `pattern` or raise `limit`"));

@@ -11,17 +11,19 @@ use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
 
+use super::sight::{Seen, Sight, hidden};
 use crate::catalog::Catalog;
 use crate::catalog::service::Service;
 
 struct ListServices {
     catalog: Arc<Catalog>,
+    sight: Arc<dyn Sight>,
 }
 
 /// The tool.
 #[must_use]
-pub fn list_services(catalog: Arc<Catalog>) -> Arc<dyn ReadTool> {
-    Arc::new(ListServices { catalog })
+pub fn list_services(catalog: Arc<Catalog>, sight: Arc<dyn Sight>) -> Arc<dyn ReadTool> {
+    Arc::new(ListServices { catalog, sight })
 }
 
 /// The catalog, as the source that a call counts against.
@@ -67,11 +69,17 @@ impl ReadTool for ListServices {
         })
     }
 
-    async fn read(&self, _args: &Arguments, _reading: Reading<'_>) -> Result<Output, ReadError> {
-        let rows: Vec<Value> = self.catalog.services().iter().map(|(name, service)| row(name, service)).collect();
+    async fn read(&self, _args: &Arguments, reading: Reading<'_>) -> Result<Output, ReadError> {
+        let seen = Seen::of(&self.catalog, &*self.sight, reading.run, reading.now);
+        let all = self.catalog.services();
+        let shown = all.iter().filter(|(name, _)| seen.shows(name.as_str()));
+        let rows: Vec<Value> = shown.map(|(name, service)| row(name, service)).collect();
+        let left_out = hidden(all.len() - rows.len(), "rows");
         let mut summary = Map::new();
         summary.insert("services_known".to_owned(), rows.len().into());
-        Ok(Output::items(Origin::Warrant, summary, "services", rows))
+        let mut output = Output::items(Origin::Catalog, summary, "services", rows);
+        output.left_out = left_out;
+        Ok(output)
     }
 }
 

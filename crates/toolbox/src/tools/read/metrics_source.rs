@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, Problem, ReadError};
 use warrant_kernel::domain::name::{ServiceName, SourceName};
 use warrant_kernel::domain::target::{Target, TargetKind};
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::catalog::Catalog;
 use crate::catalog::service::Service;
@@ -129,9 +130,9 @@ pub(super) fn pattern(args: &Arguments, name: &str) -> Result<Option<Regex>, Pro
 
 /// A name that isn't there, and the one that was probably meant.
 pub(super) fn unknown<'a>(kind: &str, wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let shown: String = wanted.chars().take(80).collect();
+    let shown = first_chars(wanted, 80);
     let near = names
-        .map(|name| (strsim::jaro_winkler(name, &shown), name))
+        .map(|name| (strsim::jaro_winkler(name, shown), name))
         .filter(|(nearness, _)| *nearness > 0.75)
         .max_by(|(one, _), (two, _)| one.total_cmp(two));
     match near {

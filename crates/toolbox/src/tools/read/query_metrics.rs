@@ -18,9 +18,10 @@ use warrant_kernel::domain::time;
 use super::metrics_source::{Picked, Servers, maybe, number, target, unfit, unless_cancelled, window};
 use crate::catalog::Catalog;
 use crate::tools::sources::http::clients::HttpClients;
-use crate::tools::sources::prometheus::answer::{Matrix, Point, Series, Told};
+use crate::tools::sources::prometheus::answer::{MAX_LABELS, Matrix, Point, Series, Told};
+use crate::tools::sources::prometheus::query::{Fitted, Query, Unfit};
 use crate::tools::sources::prometheus::selector::Selector;
-use crate::tools::sources::prometheus::{MAX_POINTS, Prometheus, Window};
+use crate::tools::sources::prometheus::{MAX_POINTS, Prometheus, SERVER_SERIES, Window};
 
 /// Most series of one answer.
 const MAX_SERIES: usize = 50;
@@ -38,27 +39,53 @@ struct QueryMetrics(Servers);
 #[async_trait]
 impl ReadTool for QueryMetrics {
     fn resolve(&self, args: &Arguments, now: Timestamp) -> Result<Target, Vec<Problem>> {
-        let (picked, window) = (self.0.pick(args), window(args, now).map(drop));
-        let blank = args.text("query").is_none_or(|query| query.trim().is_empty());
-        let blank = if blank { Err(Problem::of("query", "write a PromQL query, `up`")) } else { Ok(()) };
-        match (picked, window, blank) {
-            (Ok(Picked { client, service }), Ok(()), Ok(())) => Ok(target(service, client.name())),
-            (picked, window, blank) => Err(picked.err().into_iter().chain(window.err()).chain(blank.err()).collect()),
+        match (self.0.pick(args), asked(args, now)) {
+            (Ok(Picked { client, service }), Ok(_)) => Ok(target(service, client.name())),
+            (picked, asked) => Err(picked.err().into_iter().chain(asked.err().unwrap_or_default()).collect()),
         }
     }
 
     async fn read(&self, args: &Arguments, reading: Reading<'_>) -> Result<Output, ReadError> {
         let picked = self.0.pick(args).map_err(unfit)?;
-        let (since, until) = window(args, reading.now).map_err(unfit)?;
-        let query = args.text("query").unwrap_or_default();
-        let window = Window::new(since, until);
+        let (query, fitted) = asked(args, reading.now).map_err(|problems| {
+            let message = problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("; ");
+            ReadError::Invalid { reason: "ARGUMENTS", message }
+        })?;
         let server = Prometheus(picked.client);
-        let told = unless_cancelled(reading.cancel, server.range(query, window)).await?;
-        Ok(output(query, window, &picked, told))
+        let told = unless_cancelled(reading.cancel, server.range(&query, fitted.window())).await?;
+        Ok(output(args.text("query").unwrap_or_default(), fitted, &picked, told))
     }
 }
 
-fn output(query: &str, window: Window, picked: &Picked<'_>, told: Told<Matrix>) -> Output {
+/// The query and the window at which it may be asked.
+fn asked(args: &Arguments, now: Timestamp) -> Result<(Query, Fitted), Vec<Problem>> {
+    let text = args.text("query").unwrap_or_default();
+    let unfit = |unfit: Unfit| Problem::of("query", unfit.to_string());
+    let query = if text.trim().is_empty() {
+        Err(Problem::of("query", "write a PromQL query, `up`"))
+    } else {
+        Query::read(text).map_err(unfit)
+    };
+    match (window(args, now), query) {
+        (Ok((since, until)), Ok(query)) => {
+            let fitted = query.over(Window::new(since, until)).map_err(|refused| vec![unfit(refused)])?;
+            Ok((query, fitted))
+        }
+        (window, query) => Err(window.err().into_iter().chain(query.err()).collect()),
+    }
+}
+
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("source", Origin::Warrant),
+    ("window", Origin::Warrant),
+    ("step_s", Origin::Warrant),
+    ("series_total", Origin::Warrant),
+    ("note", Origin::Warrant),
+];
+
+fn output(query: &str, fitted: Fitted, picked: &Picked<'_>, told: Told<Matrix>) -> Output {
+    let window = fitted.window();
     let mut series: Vec<Shown> = told.data.result.into_iter().map(Shown::of).collect();
     let found = series.len();
     // What moved most stands first, so that a cut leaves out what stood still.
@@ -83,11 +110,24 @@ fn output(query: &str, window: Window, picked: &Picked<'_>, told: Told<Matrix>) 
         summary.insert("note".to_owned(), Value::from(nothing_found(picked)));
     }
     let mut left_out = Vec::new();
+    if let Fitted::Raised(window) = fitted {
+        left_out.push(format!(
+            "the ranges of the query are long, so it was looked at each {} s only; shorter ranges, or a narrower window, \
+             are seen finer",
+            window.step
+        ));
+    }
+    if SERVER_SERIES.parse() == Ok(found) {
+        left_out.push(format!("the server was asked for {SERVER_SERIES} series at most; there may be more"));
+    }
     if found > MAX_SERIES {
         left_out.push(format!(
             "{found} series matched, the {MAX_SERIES} that moved most are here; select fewer by label, or aggregate \
              (`sum by (label) (...)`, `topk(10, ...)`)"
         ));
+    }
+    if series.iter().any(|shown| shown.series.metric.len() >= MAX_LABELS) {
+        left_out.push(format!("a series has {MAX_LABELS} labels or more; the first are here"));
     }
     if cut_points {
         left_out.push(format!("the server sent more than {MAX_POINTS} points a series; the last ones are here"));
@@ -96,7 +136,7 @@ fn output(query: &str, window: Window, picked: &Picked<'_>, told: Told<Matrix>) 
         left_out.push("the server says its answer is partial: some of its storage did not answer".to_owned());
     }
     let rows = series.into_iter().map(Shown::into_row).collect();
-    let mut output = Output::items(Origin::Metric, summary, "series", rows);
+    let mut output = Output::items(Origin::Metric, summary, "series", rows).with_fields(OWN);
     output.matched = Some(u64::try_from(found).unwrap_or(u64::MAX));
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use warrant_kernel::call::tool::{Arguments, EvidencePage, Problem, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::output::{Output, Rows};
+use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
 
 struct ReadEvidence;
@@ -45,6 +46,19 @@ fn pattern(text: &str) -> Result<Regex, Problem> {
         .build()
         .map_err(|error| Problem::of("pattern", error.to_string()))
 }
+
+/// What is said about the page, and not on it.
+const OWN: &[(&str, Origin)] = &[
+    ("evidence", Origin::Warrant),
+    ("tool", Origin::Warrant),
+    ("total", Origin::Warrant),
+    ("from", Origin::Warrant),
+    ("returned", Origin::Warrant),
+    ("rows_looked_through", Origin::Warrant),
+    ("row", Origin::Warrant),
+    ("row_characters", Origin::Warrant),
+    ("at", Origin::Warrant),
+];
 
 fn output(args: &Args, page: EvidencePage, pattern: Option<&Regex>) -> Output {
     let read = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
@@ -85,7 +99,16 @@ fn output(args: &Args, page: EvidencePage, pattern: Option<&Regex>) -> Output {
         None => ("rows", Rows::Items(shown)),
     };
     let left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
-    Output { summary, rows_key, rows, origin: page.origin, matched: Some(page.total), left_out }
+    Output {
+        summary,
+        rows_key,
+        rows,
+        origin: page.origin,
+        fields: OWN,
+        matched: Some(page.total),
+        around: None,
+        left_out,
+    }
 }
 
 /// How many characters one takes within a JSON text.
@@ -129,7 +152,7 @@ fn piece(args: &Args, at: u64, page: EvidencePage) -> Output {
     if page.total <= 1 {
         left_out.remove(0);
     }
-    let mut output = Output::lines(page.origin, summary, vec![part]);
+    let mut output = Output::lines(page.origin, summary, vec![part]).with_fields(OWN);
     output.matched = Some(page.total);
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output

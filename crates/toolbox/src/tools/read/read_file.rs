@@ -1,5 +1,6 @@
 //! `read_file`: some lines of a text file of a workspace, with their numbers.
 
+use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -11,16 +12,18 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{Arguments, Problem, ReadError, ReadTool, Reading};
 use warrant_kernel::domain::hex::hex;
-use warrant_kernel::domain::output::Output;
+use warrant_kernel::domain::output::{Around, Output};
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::Target;
 use warrant_kernel::domain::time;
 
 use super::list_files::invalid;
-use crate::tools::workspace::lines::{Cancellable, Lines, MAX_LINE};
+use crate::tools::workspace::lines::{Cancellable, Line, Lines, MAX_LINE};
 use crate::tools::workspace::root::Opened;
 use crate::tools::workspace::{Workspaces, blocking};
 
+/// How many bytes of lines beside those that are shown are looked at for secrets; a private key is shorter.
+const BESIDE: usize = 16 * 1024;
 /// Up to this size a file is read to its end, for its number of lines and its hash.
 const MAX_WHOLE: u64 = 64 * 1024 * 1024;
 /// How much of its beginning tells a binary file.
@@ -75,6 +78,7 @@ impl<R: Read> Read for Probe<R> {
 
 struct Window {
     rows: Vec<String>,
+    around: Around,
     cut: u64,
     /// The number of lines, where the whole was read.
     total: Option<u64>,
@@ -93,6 +97,7 @@ fn read(opened: Opened, args: &Args, cancel: &CancellationToken) -> Result<Windo
     let file = Cancellable::new(opened.file, cancel.clone()).take(opened.size);
     let mut lines = Lines::new(Probe { reader: file, hash: Sha256::new(), passed: 0, binary: false }, MAX_LINE);
     let (mut rows, mut cut, mut number) = (Vec::new(), 0, 0_u64);
+    let (mut before, mut after) = (Before::default(), Vec::new());
     let end = args.from_line.saturating_add(args.lines);
     let whole = opened.size <= MAX_WHOLE;
     while let Some(line) = lines.next_line().map_err(failed)? {
@@ -105,14 +110,65 @@ fn read(opened: Opened, args: &Args, cancel: &CancellationToken) -> Result<Windo
         number += 1;
         if (args.from_line..end).contains(&number) {
             cut += u64::from(line.more > 0);
-            rows.push(format!("{number}| {}", line.text()));
-        } else if number >= end && !whole {
-            return Ok(Window { rows, cut, total: None, sha256: None });
+            rows.push(numbered(number, &line));
+        } else if number < end {
+            before.push(number, line);
+        }
+        if number + 1 == end {
+            after = next_lines(lines.peek().map_err(failed)?, end);
+        }
+        if number >= end && !whole {
+            let around = Around { before: before.texts(), after };
+            return Ok(Window { rows, around, cut, total: None, sha256: None });
         }
     }
     let sha256 = hex(&lines.into_inner().hash.finalize());
-    Ok(Window { rows, cut, total: Some(number), sha256: Some(sha256) })
+    let around = Around { before: before.texts(), after };
+    Ok(Window { rows, around, cut, total: Some(number), sha256: Some(sha256) })
 }
+
+fn numbered(number: u64, line: &Line) -> String {
+    format!("{number}| {}", line.text())
+}
+
+/// What follows the window, from the line `number` on.
+fn next_lines(text: &[u8], number: u64) -> Vec<String> {
+    let near = text.get(..BESIDE).unwrap_or(text);
+    let lines = near.split(|byte| *byte == b'\n').zip(number..);
+    lines.map(|(line, number)| format!("{number}| {}", String::from_utf8_lossy(line))).collect()
+}
+
+/// The last lines before the window.
+#[derive(Default)]
+struct Before {
+    lines: VecDeque<(u64, Line)>,
+    bytes: usize,
+}
+
+impl Before {
+    fn push(&mut self, number: u64, line: Line) {
+        self.bytes += line.bytes.len();
+        self.lines.push_back((number, line));
+        while self.bytes > BESIDE
+            && let Some((_, first)) = self.lines.pop_front()
+        {
+            self.bytes -= first.bytes.len();
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.lines.iter().map(|(number, line)| numbered(*number, line)).collect()
+    }
+}
+
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("path", Origin::Warrant),
+    ("size", Origin::Warrant),
+    ("lines_total", Origin::Warrant),
+    ("modified", Origin::Warrant),
+    ("sha256", Origin::Warrant),
+];
 
 fn output(args: &Args, size: u64, modified: Timestamp, window: Window) -> Output {
     let count = u64::try_from(window.rows.len()).unwrap_or_default();
@@ -140,7 +196,8 @@ fn output(args: &Args, size: u64, modified: Timestamp, window: Window) -> Output
     if window.cut > 0 {
         left_out.push(format!("the ends of {} lines longer than {MAX_LINE} bytes", window.cut));
     }
-    let mut output = Output::lines(Origin::File, summary, window.rows);
+    let mut output = Output::lines(Origin::File, summary, window.rows).with_fields(OWN);
+    output.around = Some(Box::new(window.around));
     output.matched = window.total;
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output

@@ -9,6 +9,7 @@ use warrant_kernel::call::tool::{Arguments, Problem, ReadError, ReadTool, Readin
 use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::Target;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::runbook::document::{Check, Deed, Runbook, Shows};
 use crate::runbook::expect::{Expect, Test, Than};
@@ -30,7 +31,7 @@ impl ReadRunbook {
     fn runbook(&self, args: &Arguments) -> Result<&Runbook, Problem> {
         let id = args.text("id").unwrap_or_default();
         self.library.get(id).ok_or_else(|| {
-            let shown: String = id.chars().take(80).collect();
+            let shown = first_chars(id, 80);
             let near = self.library.nearest(id);
             let hint = if near.is_empty() {
                 "`search_runbooks` finds ids".to_owned()

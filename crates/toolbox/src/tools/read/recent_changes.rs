@@ -13,18 +13,20 @@ use warrant_kernel::domain::target::{Target, TargetKind};
 use warrant_kernel::domain::time;
 
 use super::describe_service::{service_of, service_target};
+use super::sight::{Seen, Sight, hidden};
 use crate::catalog::Catalog;
 use crate::tools::sources::changes::{Asked, Changes, Found, Kind};
 
 struct RecentChanges {
     catalog: Arc<Catalog>,
     changes: Changes,
+    sight: Arc<dyn Sight>,
 }
 
 /// The tool.
 #[must_use]
-pub fn recent_changes(catalog: Arc<Catalog>, changes: Changes) -> Arc<dyn ReadTool> {
-    Arc::new(RecentChanges { catalog, changes })
+pub fn recent_changes(catalog: Arc<Catalog>, changes: Changes, sight: Arc<dyn Sight>) -> Arc<dyn ReadTool> {
+    Arc::new(RecentChanges { catalog, changes, sight })
 }
 
 fn window(args: &Arguments, now: Timestamp) -> Result<(Timestamp, Timestamp), Vec<Problem>> {
@@ -71,11 +73,23 @@ fn output(asked: &Asked, mut found: Found, limit: usize) -> Output {
     }
     left_out.extend(found.left_out);
     let rows: Vec<Value> = found.changes.iter().map(|change| json!(change)).collect();
-    let mut output = Output::items(Origin::Change, summary, "changes", rows);
+    let mut output = Output::items(Origin::Change, summary, "changes", rows).with_fields(OWN);
     output.matched = u64::try_from(total).ok();
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     output
 }
+
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("window", Origin::Warrant),
+    ("commits", Origin::Warrant),
+    ("uncommitted", Origin::Warrant),
+    ("modified", Origin::Warrant),
+    ("deploys", Origin::Warrant),
+    ("uncommitted_before_window", Origin::Warrant),
+    ("sources_read", Origin::Warrant),
+    ("note", Origin::Warrant),
+];
 
 #[async_trait]
 impl ReadTool for RecentChanges {
@@ -102,7 +116,12 @@ impl ReadTool for RecentChanges {
         })?;
         let limit = args.int("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(100);
         let asked = Asked { service: args.service("service"), since, until };
-        let found = self.changes.gather(&asked, reading.cancel).await?;
+        let mut found = self.changes.gather(&asked, reading.cancel).await?;
+        // One service was ruled on before; rows of several were not.
+        let seen = Seen::of(&self.catalog, &*self.sight, reading.run, reading.now);
+        let before = found.changes.len();
+        found.changes.retain(|change| change.service.iter().chain(&change.also).all(|name| seen.shows(name)));
+        found.left_out.extend(hidden(before - found.changes.len(), "changes"));
         Ok(output(&asked, found, limit))
     }
 }

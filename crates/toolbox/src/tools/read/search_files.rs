@@ -18,6 +18,7 @@ use warrant_kernel::call::tool::{Arguments, Problem, ReadError, ReadTool, Readin
 use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::Target;
+use warrant_kernel::redact::guard::lone_line;
 
 use self::glob::filter;
 use super::list_files::{invalid, places, target};
@@ -117,6 +118,7 @@ impl Rows<'_> {
     fn row(&mut self, number: Option<u64>, bytes: &[u8], mark: char) {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let bytes = lone_line(bytes);
         let (kept, rest) = bytes.split_at(bytes.len().min(MAX_SHOWN));
         let line = Line { bytes: kept.to_vec(), more: u64::try_from(rest.len()).unwrap_or_default() };
         self.tally.rows.push(format!("{}{mark}{}{mark} {}", self.shown, number.unwrap_or_default(), line.text()));
@@ -218,6 +220,14 @@ impl Search<'_> {
     }
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("matches", Origin::Warrant),
+    ("files_matched", Origin::Warrant),
+    ("files_searched", Origin::Warrant),
+    ("binary_files_skipped", Origin::Warrant),
+];
+
 fn search(workspaces: &Workspaces, args: &Args, cancel: &CancellationToken) -> Result<Output, ReadError> {
     let bad = |message| ReadError::Invalid { reason: "PATTERN_INVALID", message };
     let searcher = SearcherBuilder::new()
@@ -251,7 +261,7 @@ fn search(workspaces: &Workspaces, args: &Args, cancel: &CancellationToken) -> R
         summary.insert("binary_files_skipped".to_owned(), tally.binary.into());
     }
     let left_out = tally.left_out();
-    let mut output = Output::lines(Origin::File, summary, tally.rows);
+    let mut output = Output::lines(Origin::File, summary, tally.rows).with_fields(OWN);
     output.left_out = (!left_out.is_empty()).then(|| left_out.join("; "));
     Ok(output)
 }

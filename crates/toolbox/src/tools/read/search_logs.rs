@@ -93,6 +93,16 @@ fn level_of(args: &Arguments) -> Option<Level> {
     args.text("level").and_then(|word| Level::from_word(word.as_bytes()))
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("window", Origin::Warrant),
+    ("zone_assumed", Origin::Warrant),
+    ("matched", Origin::Warrant),
+    ("first_match", Origin::Warrant),
+    ("last_match", Origin::Warrant),
+    ("service", Origin::Catalog),
+];
+
 fn search(
     opened: &Opened,
     matcher: Option<&grep_regex::RegexMatcher>,
@@ -137,7 +147,7 @@ fn search(
     reasons.extend(opened.notes.iter().cloned());
     reasons.extend(report.notes);
     let complete = !page.ended_early();
-    let mut output = Output::lines(Origin::Log, summary, page.rows());
+    let mut output = Output::lines(Origin::Log, summary, page.rows()).with_fields(OWN);
     output.matched = complete.then_some(total);
     output.left_out = log_scope::told(reasons);
     Ok(output)

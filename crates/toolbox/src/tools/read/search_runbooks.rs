@@ -32,6 +32,9 @@ struct SearchRunbooks {
     library: Arc<Library>,
 }
 
+/// What the tool itself counts.
+const OWN: &[(&str, Origin)] = &[("found", Origin::Warrant), ("none", Origin::Warrant)];
+
 #[async_trait]
 impl ReadTool for SearchRunbooks {
     fn resolve(&self, args: &Arguments, _now: Timestamp) -> Result<Target, Vec<Problem>> {
@@ -53,7 +56,7 @@ impl ReadTool for SearchRunbooks {
         summary.insert("none".to_owned(), Value::from(hits.is_empty()));
         let left_out = hits.len().saturating_sub(limit);
         let rows = hits.iter().take(limit).map(row).collect();
-        let mut output = Output::items(Origin::Runbook, summary, "runbooks", rows);
+        let mut output = Output::items(Origin::Runbook, summary, "runbooks", rows).with_fields(OWN);
         output.matched = Some(u64::try_from(hits.len()).unwrap_or(u64::MAX));
         output.left_out =
             (left_out > 0).then(|| format!("{left_out} runbooks that fit less; raise `limit` to see them"));

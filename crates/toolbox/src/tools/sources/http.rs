@@ -4,7 +4,7 @@
 //! through encoders. It follows no redirect, uses no proxy, connects to no link-local or metadata address and stops
 //! reading at a cap. Get one from [`clients::HttpClients`].
 
-pub mod address;
+mod address;
 
 pub mod place;
 

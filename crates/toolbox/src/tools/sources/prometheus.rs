@@ -1,8 +1,11 @@
 //! The Prometheus HTTP API (v1), as Prometheus and VictoriaMetrics both speak it.
 //!
-//! Queries are the caller's text and go through the URL encoder; selectors are made by [`selector::Selector`].
+//! A query is somebody else's text: it is a [`query::Query`] before it is sent, and goes through the URL encoder. Selectors
+//! are made by [`selector::Selector`]. The server is told its own limits with each question.
 
 pub mod selector;
+
+pub mod query;
 
 pub mod answer;
 
@@ -18,8 +21,15 @@ use warrant_kernel::domain::time;
 
 use super::http::HttpClient;
 use answer::{Alerts, Envelope, Matrix, Metadata, Refusal, Told};
+use query::Query;
 use selector::Selector;
 
+/// After this the server itself gives up on a query; the call ends a little later.
+pub const SERVER_TIMEOUT: &str = "15s";
+/// Most series that the server sends; servers before Prometheus 2.53 send all.
+pub const SERVER_SERIES: &str = "1000";
+/// Most names that the server sends.
+pub const SERVER_NAMES: &str = "20000";
 /// Most points of one series.
 pub const MAX_POINTS: usize = 200;
 
@@ -51,6 +61,19 @@ impl Window {
         let step = STEPS.into_iter().find(|step| *step >= least).unwrap_or(least);
         Self { since, until, step }
     }
+
+    /// The same stretch with a usual step at which a series has at most so many points (two at least).
+    #[must_use]
+    pub fn within(self, points: usize) -> Self {
+        let seconds = self.until.duration_since(self.since).as_secs().max(0);
+        let gaps = i64::try_from(points).unwrap_or(i64::MAX).saturating_sub(1).max(1);
+        let least = seconds.saturating_add(gaps - 1) / gaps;
+        if least <= self.step {
+            return self;
+        }
+        let step = STEPS.into_iter().find(|step| *step >= least).unwrap_or(least);
+        Self { step, ..self }
+    }
 }
 
 /// A server with the Prometheus API.
@@ -62,10 +85,17 @@ impl Prometheus<'_> {
     ///
     /// # Errors
     /// [`ReadError::Invalid`] with the server's own words where it refuses the query; [`ReadError::Backend`] otherwise.
-    pub async fn range(&self, query: &str, window: Window) -> Result<Told<Matrix>, ReadError> {
+    pub async fn range(&self, query: &Query, window: Window) -> Result<Told<Matrix>, ReadError> {
         let (start, end) = (time::rfc3339(window.since), time::rfc3339(window.until));
         let step = window.step.to_string();
-        let query = [("query", query), ("start", start.as_str()), ("end", end.as_str()), ("step", step.as_str())];
+        let query = [
+            ("query", query.text()),
+            ("start", start.as_str()),
+            ("end", end.as_str()),
+            ("step", step.as_str()),
+            ("timeout", SERVER_TIMEOUT),
+            ("limit", SERVER_SERIES),
+        ];
         self.ask(&["api", "v1", "query_range"], &query).await
     }
 
@@ -82,7 +112,7 @@ impl Prometheus<'_> {
         let start = time::rfc3339(until.checked_sub(back).unwrap_or(until));
         let end = time::rfc3339(until);
         let selector = selector.map(ToString::to_string);
-        let mut query = vec![("start", start.as_str()), ("end", end.as_str())];
+        let mut query = vec![("start", start.as_str()), ("end", end.as_str()), ("limit", SERVER_NAMES)];
         query.extend(selector.as_deref().map(|selector| ("match[]", selector)));
         self.ask(&["api", "v1", "label", "__name__", "values"], &query).await
     }
@@ -92,7 +122,7 @@ impl Prometheus<'_> {
     /// # Errors
     /// As [`Self::range`].
     pub async fn metadata(&self) -> Result<Told<BTreeMap<String, Vec<Metadata>>>, ReadError> {
-        self.ask(&["api", "v1", "metadata"], &[]).await
+        self.ask(&["api", "v1", "metadata"], &[("limit", SERVER_NAMES)]).await
     }
 
     /// Alerts that its rules hold pending or firing.

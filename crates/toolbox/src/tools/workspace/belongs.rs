@@ -71,6 +71,7 @@ impl Belongings {
                 changes: _,
                 deploys: _,
                 ca_file: _,
+                addresses: _,
             } = service;
             for files in files.iter().chain(temp_files) {
                 match RelPath::parse(&files.path) {

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use tokio_util::sync::CancellationToken;
+use warrant_kernel::redact::guard::cut_behind;
 
 /// Most bytes of one line that are kept.
 pub const MAX_LINE: usize = 4096;
@@ -23,11 +24,12 @@ impl Line {
         if self.more == 0 {
             return String::from_utf8_lossy(&self.bytes).into_owned();
         }
-        // A character that the cut fell into belongs to the part that is not shown.
+        // A character that the cut fell into belongs to the part that is not shown, and so does half a secret.
         let whole = match std::str::from_utf8(&self.bytes) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => self.bytes.len(),
         };
+        let whole = cut_behind(self.bytes.get(..whole).unwrap_or_default()).len();
         let (kept, rest) = self.bytes.split_at(whole);
         let more = self.more + u64::try_from(rest.len()).unwrap_or_default();
         format!("{} [{more} more bytes]", String::from_utf8_lossy(kept))
@@ -50,6 +52,14 @@ impl<R: Read> Lines<R> {
     /// What is read from.
     pub fn get_ref(&self) -> &R {
         self.reader.get_ref()
+    }
+
+    /// What stands next, as much as one read brings.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn peek(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
     }
 
     /// Gives back what was read from.

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 use warrant_kernel::call::write::WriteError;
 
@@ -112,6 +112,33 @@ impl Held {
     fn named(&self, name: &str) -> Option<Self> {
         let dir = self.dir.try_clone().ok()?;
         read(dir, self.dir_identity, name, self.path().clone()).ok()
+    }
+}
+
+/// What became of a temporary file that a crash may have left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// There is none.
+    None,
+    /// There was one, and it is gone.
+    Cleared,
+    /// Something bears its name that can't be removed, or is no file of ours.
+    Stays,
+}
+
+impl Held {
+    /// Removes what a write that will never go on left beside the file. `temporary` is the name that this very write gave
+    /// it; nothing else bears it.
+    #[must_use]
+    pub fn clear(&self, temporary: &str) -> Leftover {
+        let Ok(facts) = rustix::fs::statat(&self.dir, temporary, AtFlags::SYMLINK_NOFOLLOW) else {
+            return Leftover::None;
+        };
+        let ours = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile && facts.st_nlink == 1;
+        match ours.then(|| rustix::fs::unlinkat(&self.dir, temporary, AtFlags::empty())) {
+            Some(Ok(())) => Leftover::Cleared,
+            Some(Err(_)) | None => Leftover::Stays,
+        }
     }
 }
 

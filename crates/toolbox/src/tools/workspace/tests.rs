@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 use super::path::PathError;
 use super::protected::is_protected;
 use super::root::{FileError, Opened};
+use super::walk::walk;
 use super::*;
 
 struct Yard {
@@ -128,6 +130,11 @@ fn fs_05_loops_and_long_chains_of_links_are_refused() {
     }
 }
 
+/// Rounds of a race: as many as asked for, and on a busy machine more, until both sides have met.
+fn swaps(rounds: u32, met: &AtomicBool) -> impl Iterator<Item = u32> {
+    (0..rounds.saturating_mul(1_000)).take_while(move |&round| round < rounds || !met.load(Ordering::Acquire))
+}
+
 #[test]
 fn fs_06_a_directory_that_is_swapped_for_a_link_never_leads_outside() {
     let yard = Yard::new(&[]);
@@ -135,11 +142,13 @@ fn fs_06_a_directory_that_is_swapped_for_a_link_never_leads_outside() {
     fs::create_dir(ws.join("real")).unwrap();
     fs::write(ws.join("real/x"), "inside").unwrap();
     symlink("../ws-secret", ws.join("link")).unwrap();
+    let rounds = std::env::var("WARRANT_TEST_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2_000);
     let done = AtomicBool::new(false);
     let (mut inside, mut refused) = (0, 0);
+    let met = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            for _ in 0..2_000 {
+            for _ in swaps(rounds, &met) {
                 fs::rename(ws.join("real"), ws.join("dir")).unwrap();
                 fs::rename(ws.join("dir"), ws.join("real")).unwrap();
                 fs::rename(ws.join("link"), ws.join("dir")).unwrap();
@@ -155,9 +164,55 @@ fn fs_06_a_directory_that_is_swapped_for_a_link_never_leads_outside() {
                 }
                 Err(_) => refused += 1,
             }
+            met.store(inside > 0 && refused > 0, Ordering::Release);
         }
     });
     assert!(inside > 0 && refused > 0, "the race was not run: {inside} reads, {refused} refusals");
+}
+
+#[test]
+fn fs_06_a_walk_never_follows_a_directory_that_is_swapped_for_a_link() {
+    let yard = Yard::new(&[]);
+    let ws = yard.outer.path().join("ws");
+    fs::create_dir_all(ws.join("real/deep")).unwrap();
+    fs::write(ws.join("real/deep/x"), "inside").unwrap();
+    // Behind the link lie names that lie nowhere beneath the root, at both depths.
+    fs::create_dir_all(yard.outer.path().join("ws-secret/deep")).unwrap();
+    fs::write(yard.outer.path().join("ws-secret/deep/taken"), "outside").unwrap();
+    symlink("../ws-secret", ws.join("link")).unwrap();
+    let rounds = std::env::var("WARRANT_TEST_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1_000);
+    let (done, cancel) = (AtomicBool::new(false), CancellationToken::new());
+    let (mut inside, mut walks, met) = (0, 0, AtomicBool::new(false));
+    let root = yard.workspaces.place("path", "").unwrap().root;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in swaps(rounds, &met) {
+                // The parent of what is walked into, and the directory itself.
+                fs::rename(ws.join("real"), ws.join("dir")).unwrap();
+                fs::rename(ws.join("dir"), ws.join("real")).unwrap();
+                fs::rename(ws.join("link"), ws.join("dir")).unwrap();
+                fs::rename(ws.join("dir"), ws.join("link")).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        while !done.load(Ordering::Acquire) {
+            walks += 1;
+            walk(&root, &RelPath::parse("").unwrap(), 8, &cancel, &mut |entry| {
+                assert!(!entry.path.contains("taken"), "{}", entry.path);
+                inside += usize::from(entry.path == "dir/deep/x");
+                std::ops::ControlFlow::Continue(())
+            })
+            .unwrap();
+            met.store(walks > 10 && inside > 0, Ordering::Release);
+            // Beginning at the directory itself, which may be the link by then.
+            let Ok(dir) = RelPath::parse("dir") else { continue };
+            let _refused_or_walked = walk(&root, &dir, 8, &cancel, &mut |entry| {
+                assert!(!entry.path.contains("taken"), "{}", entry.path);
+                std::ops::ControlFlow::Continue(())
+            });
+        }
+    });
+    assert!(walks > 10 && inside > 0, "the race was not run: {walks} walks, {inside} times inside");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use warrant_kernel::domain::result::Origin;
 use crate::catalog::Catalog;
 use crate::catalog::service::Service;
 use crate::tools::workspace::held::{Held, sha256};
+use crate::tools::workspace::replace::Leftover;
 use crate::tools::workspace::{Place, Workspaces};
 use crate::tools::write::diff::{counts, diff};
 use crate::tools::write::kept::Kept;
@@ -171,8 +172,7 @@ impl Files {
             reason: "NOT_KEPT",
             message: format!("keeping the content for an undo failed: {error}; nothing was changed"),
         })?;
-        let temporary = format!(".warrant-{}-{}.tmp", plan.run.investigation, plan.id);
-        held.stage(&temporary, &after)?.swap(&place.root)?.settle()?;
+        held.stage(&temporary(plan), &after)?.swap(&place.root)?.settle()?;
         Ok(self.effect(plan, place, &held))
     }
 
@@ -191,19 +191,28 @@ impl Files {
         }
     }
 
-    /// Whether a lost write took effect, by the digest of the file.
+    /// Whether a lost write took effect, by the digest of the file. What it left unfinished beside the file goes away: it
+    /// holds the file's content, and the write that made it never goes on.
     #[must_use]
     pub fn probe(&self, plan: &Plan, place: &Place) -> Probed {
-        let now = match place.root.hold(&place.path) {
-            Ok(held) => held.sha256(),
+        let held = match place.root.hold(&place.path) {
+            Ok(held) => held,
             Err(error) => return Probed::CantTell { because: error.to_string() },
         };
+        let name = temporary(plan);
+        let told = |what: &str| match held.clear(&name) {
+            Leftover::None => what.to_owned(),
+            Leftover::Cleared => format!("{what}; what it left beside the file was removed"),
+            Leftover::Stays => format!("{what}; `{name}` beside the file could not be removed: remove it"),
+        };
+        let now = held.sha256();
         if now == fact(plan, AFTER) {
-            return Probed::Took { after: after(plan), because: "the file is what it was to become".to_owned() };
+            return Probed::Took { after: after(plan), because: told("the file is what it was to become") };
         }
         if now == fact(plan, BEFORE) {
-            return Probed::DidNot { because: "the file is what it was before".to_owned() };
+            return Probed::DidNot { because: told("the file is what it was before") };
         }
+        // Somebody will have to look; nothing is taken away from them.
         Probed::CantTell { because: "the file is neither what it was nor what it was to become".to_owned() }
     }
 
@@ -293,6 +302,11 @@ pub fn cant_look(error: &WriteError) -> Verdict {
 
 fn undo(path: &str, before: &str) -> Option<Proposal> {
     proposal("restore_config", json!({"path": path, "sha256": before}), "puts back the content from before the edit")
+}
+
+/// The name that the new content bears before it is the file.
+fn temporary(plan: &Plan) -> String {
+    format!(".warrant-{}-{}.tmp", plan.run.investigation, plan.id)
 }
 
 /// The bound facts once the change is made.

@@ -20,6 +20,7 @@ use warrant_kernel::domain::plan::{Facts, Plan, Preview};
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
 use warrant_kernel::domain::tool::{HttpExpect, HttpProbe, HttpRun, ToolDefinition, ToolRun};
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::catalog::Catalog;
 use crate::tools::read::http_tool::HttpToolProblem;
@@ -194,8 +195,7 @@ impl HttpWrite {
     fn service(&self, args: &Arguments) -> Result<Option<ServiceName>, Problem> {
         let Some(text) = args.text("service") else { return Ok(None) };
         let name = args.service("service").filter(|name| self.catalog.service(name).is_some());
-        let unknown =
-            || Problem::of("service", format!("there is no service `{}`", text.chars().take(80).collect::<String>()));
+        let unknown = || Problem::of("service", format!("there is no service `{}`", first_chars(text, 80)));
         name.ok_or_else(unknown).map(Some)
     }
 }
@@ -227,7 +227,7 @@ fn fact(value: Option<&Value>) -> String {
     if text.chars().count() <= SHOWN {
         return text;
     }
-    let head: String = text.chars().take(SHOWN).collect();
+    let head = first_chars(&text, SHOWN);
     format!("{head}... (sha256 {})", sha256(text.as_bytes()))
 }
 

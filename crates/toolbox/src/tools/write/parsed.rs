@@ -5,6 +5,7 @@
 use std::fmt;
 
 use saphyr_parser::{Event, Parser};
+use warrant_kernel::redact::guard::first_chars;
 
 /// A form that can be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,12 +60,13 @@ impl Form {
             Self::Yaml => yaml(text),
             Self::Ini => ini(text),
         };
-        parsed.map_err(|message| message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect())
+        parsed.map_err(|message| first_chars(&message.split_whitespace().collect::<Vec<_>>().join(" "), 300).to_owned())
     }
 }
 
 /// Goes through the events: aliases are not followed, so a small file can't grow.
 fn yaml(text: &str) -> Result<(), String> {
+    tab_first(text)?;
     let mut depth = 0_usize;
     for event in Parser::new_from_str(text) {
         let (event, _) = event.map_err(|error| error.to_string())?;
@@ -75,6 +77,24 @@ fn yaml(text: &str) -> Result<(), String> {
         }
         if depth > 128 {
             return Err("nested more than 128 deep".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The parser takes a tab for the indentation of a document's first line; the readers of these files do not.
+fn tab_first(text: &str) -> Result<(), String> {
+    let mut first = true;
+    for (index, line) in text.lines().enumerate() {
+        let content = line.trim_start();
+        if line.starts_with("---") || line.starts_with("...") {
+            first = true;
+        } else if first && !content.is_empty() && !content.starts_with('#') && !line.starts_with('%') {
+            let (indentation, _) = line.split_at(line.len() - content.len());
+            if indentation.contains('\t') {
+                return Err(format!("line {} begins with a tab; indent with spaces", index + 1));
+            }
+            first = false;
         }
     }
     Ok(())

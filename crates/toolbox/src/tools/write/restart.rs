@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use warrant_kernel::call::write::WriteError;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::catalog::restart::Restart;
 use crate::tools::process::{End, Invocation, Program, run};
@@ -148,7 +149,7 @@ impl Answer {
     /// What it complains of, in one line.
     fn complaint(&self) -> String {
         let said = if self.stderr.trim().is_empty() { &self.stdout } else { &self.stderr };
-        said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TOLD).collect()
+        first_chars(&said.split_whitespace().collect::<Vec<_>>().join(" "), TOLD).to_owned()
     }
 }
 

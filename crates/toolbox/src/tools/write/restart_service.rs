@@ -23,6 +23,7 @@ use warrant_kernel::domain::output::Output;
 use warrant_kernel::domain::plan::{Facts, Plan, Preview, Proposal};
 use warrant_kernel::domain::result::Origin;
 use warrant_kernel::domain::target::{Target, TargetKind};
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::catalog::Catalog;
 use crate::catalog::restart::Restart;
@@ -72,7 +73,7 @@ fn note_name(plan: &Plan) -> String {
 
 impl RestartService {
     fn service(&self, name: Option<&str>) -> Result<(&ServiceName, &Service, &Restart), Problem> {
-        let wanted: String = name.unwrap_or_default().chars().take(80).collect();
+        let wanted = first_chars(name.unwrap_or_default(), 80);
         let found = self.catalog.services().iter().find(|(name, _)| name.as_str() == wanted);
         let (name, service) = found.ok_or_else(|| Problem::of("service", format!("there is no service `{wanted}`")))?;
         match &service.restart {

@@ -1,6 +1,6 @@
 //! Whether the model has seen what it wants to replace: the file, as it still is, and the lines, whole and unmasked.
 //!
-//! A result that was shortened since, a line that was cut and a line that holds a mask count as not seen. What is compared
+//! A result that was shortened since, a line that was cut, that holds a mask or characters that can't be seen counts as not seen. What is compared
 //! is the line as it stands in the file with the row as it stands in the result, so no mark of a cut or mask has to be known.
 
 use std::collections::BTreeSet;
@@ -30,10 +30,19 @@ pub fn check(
     let refused = |reason: &'static str, message: String| Err(WriteError::Refused { reason, message });
     let of_file: Vec<&Value> = seen.iter().filter_map(|result| read_of(result, workspaces, place)).collect();
     if of_file.is_empty() {
-        return refused("NOT_READ", format!("`{path}` was not read in this investigation; call `read_file` first"));
+        let message = format!(
+            "`{path}` was not read in this investigation, or that is no longer in view; call `read_file` first"
+        );
+        return refused("NOT_READ", message);
     }
     let sha256 = held.sha256();
+    // Of a result that was shortened the digest may be gone, and then nothing tells whether the file is still the same.
+    let is_short = of_file.iter().any(|data| text(data, "sha256").is_none());
     let current: Vec<&Value> = of_file.into_iter().filter(|data| text(data, "sha256") == Some(&sha256)).collect();
+    if current.is_empty() && is_short {
+        let message = format!("what was read of `{path}` is no longer in view whole; call `read_file` again");
+        return refused("LINES_NOT_SEEN", message);
+    }
     if current.is_empty() {
         return refused("STALE_READ", format!("`{path}` has changed since it was read; call `read_file` again"));
     }
@@ -50,8 +59,9 @@ pub fn check(
         (Some(first), Some(last)) => {
             let count = last - first + 1;
             let message = format!(
-                "line {first} of `{path}` was not seen as it stands (never shown, cut, masked, or no longer in view); call \
-                 `read_file` with `from_line` {first} and `lines` {count}; a line that holds a masked secret can't be edited"
+                "line {first} of `{path}` was not seen as it stands (never shown, cut, masked, stripped of invisible \
+                 characters, or no longer in view); call `read_file` with `from_line` {first} and `lines` {count}; a line \
+                 that holds a masked secret or invisible characters can't be edited"
             );
             refused("LINES_NOT_SEEN", message)
         }

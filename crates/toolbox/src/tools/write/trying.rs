@@ -153,6 +153,7 @@ pub(super) fn result(tool: &str, data: Value) -> ToolResult {
         meta: Meta {
             source: None,
             origin: Origin::File,
+            fields: BTreeMap::new(),
             lines_returned: 0,
             lines_matched: None,
             duration_ms: 0,

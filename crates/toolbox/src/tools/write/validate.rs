@@ -11,6 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::timeout;
 use warrant_kernel::call::write::WriteError;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::catalog::service::{Service, Validator};
 use crate::tools::process::{End, Invocation, Program, run};
@@ -73,7 +74,7 @@ pub async fn ask(validator: &Validator, kept: &Kept, place: &Place, content: &[u
         End::Exited(0) => Said::Good,
         // The copy's path means nothing to a reader.
         End::Exited(_) | End::Killed | End::Cut => {
-            Said::Bad(complaint.replace(&path, place.path.as_str()).trim().chars().take(TOLD).collect())
+            Said::Bad(first_chars(complaint.replace(&path, place.path.as_str()).trim(), TOLD).to_owned())
         }
     })
 }

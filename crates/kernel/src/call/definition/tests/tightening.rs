@@ -78,7 +78,7 @@ max = 3
     ops/search_logs.toml:5: `timeout` is longer than the 20s of the built-in tool
     ops/search_logs.toml:6: `cache` is longer than the 10s of the built-in tool
     ops/search_logs.toml:7: `max_chars` is 50000, above the 12000 of the built-in tool
-    ops/search_logs.toml:8: a read is never asked for; `tier_floor` belongs to write tools
+    ops/search_logs.toml:8: what only looks is never asked for; `tier_floor` belongs to write tools
     ops/search_logs.toml:9: `run` of a built-in tool can't be changed
     ops/search_logs.toml:10: unknown field `colour`
     ops/search_logs.toml:13: argument `limit`: `min` is 0, below 1

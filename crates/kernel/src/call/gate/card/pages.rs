@@ -82,7 +82,7 @@ pub(super) fn ground(ground: &Ground) -> String {
         Ground::Trigger => "the trigger names it".to_owned(),
         Ground::Runbook(id) => format!("runbook {id}"),
         Ground::Catalog => "catalog".to_owned(),
-        Ground::Stranger(evidence) => format!("{evidence}: untrusted text"),
+        Ground::Stranger(said) => format!("{}, `{}`: untrusted text", said.evidence, said.field),
         Ground::Model => "the model alone".to_owned(),
     }
 }

@@ -92,6 +92,9 @@ async fn sl_04_what_the_face_hides_is_told_and_takes_the_whole() {
     let pages = card.pages();
     assert!(every_text(&card).iter().any(|line| line == "+ exec = \"/tmp/evil\""));
     assert!(pages.iter().all(|page| page.lines.len() <= 40), "{}", pages.len());
+    let titles: Vec<&str> =
+        pages.iter().map(|page| page.title.as_str()).filter(|title| title.contains(" of ")).collect();
+    assert_eq!((titles.len(), titles[0], titles[9]), (10, "The change (1 of 10)", "The change (10 of 10)"));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use crate::call::gate::plan::{is_whole, target_key};
 use crate::db::storage::{Document, DocumentKind, DocumentWrite};
 use crate::domain::decision::Tier;
 use crate::domain::name::InvestigationId;
-use crate::domain::plan::{ApprovalId, AskKey};
+use crate::domain::plan::{ApprovalId, AskKey, Plan, Proposal};
 use crate::domain::target::Target;
 use crate::ledger::Ledger;
 
@@ -75,6 +75,15 @@ struct Brief {
     requested_at: Timestamp,
     expires_at: Timestamp,
     stands: Stands,
+    /// What would take it back, and the intent that it was done under.
+    undo: Option<(Proposal, u64)>,
+}
+
+/// A write that another one took back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Undone {
+    pub(super) approval: ApprovalId,
+    pub(super) intent: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +122,7 @@ impl Index {
             requested_at: approval.requested_at,
             expires_at: approval.expires_at,
             stands,
+            undo: approval.aftermath.as_ref().and_then(|it| Some((it.undo.clone()?, it.intent))),
         };
         self.0.insert(approval.id(), brief);
     }
@@ -156,6 +166,16 @@ impl Index {
         let target = target_key(target);
         let mut begun = self.0.iter().filter(|(_, brief)| brief.target == target && brief.stands == Stands::Begun);
         begun.find(|(id, _)| Some(**id) != besides).map(|(id, _)| *id)
+    }
+
+    /// The last write on the same target that doing this takes back: it is what that one said would.
+    pub(super) fn undone_by(&self, plan: &Plan) -> Option<Undone> {
+        let target = target_key(&plan.target);
+        self.0.range(..plan.id).rev().find_map(|(id, brief)| {
+            let (undo, intent) = brief.undo.as_ref()?;
+            let is_it = brief.target == target && undo.tool == plan.tool && undo.arguments == plan.arguments;
+            is_it.then_some(Undone { approval: *id, intent: *intent })
+        })
     }
 
     /// Those that are begun.
@@ -225,3 +245,6 @@ impl Switch {
         DocumentWrite { kind: DocumentKind::Switch, id: STOP.to_owned(), expect_revision: self.revision, body }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::execute::unbroken;
 use crate::call::gate::approval::{Approval, State};
-use crate::call::gate::deed::{Deed, Ended, Halt};
+use crate::call::gate::deed::{Aftermath, Deed, Ended, Halt};
 use crate::call::gate::warrant::Warrant;
 use crate::call::write::{Effect, Held, Looking, Verdict, WriteError, WriteTool};
 use crate::domain::result::{ErrorCode, Status};
@@ -89,11 +89,15 @@ impl Desk {
             source: kept.approval.plan.target.source.clone(),
             output: None,
         };
+        if let (Ended::Done { because, undo, .. }, Some(_)) = (&deed.ended, &effect) {
+            deed.follow_ups = code.follow_ups(&kept.approval.plan);
+            let (because, undo, follow_ups) = (because.clone(), undo.clone(), deed.follow_ups.clone());
+            kept.approval.aftermath = Some(Aftermath { intent, because, undo, follow_ups });
+        }
         deed.closed = self.close(&mut kept, &deed, now).await;
         if let Some(effect) = effect {
             let verdict = look(code.as_ref(), &kept.approval, &effect, timeout, now).await;
             self.note_verdict(&mut kept, &mut deed, &verdict, now).await;
-            deed.follow_ups = code.follow_ups(&kept.approval.plan);
             deed.output = Some(effect.output);
         }
         deed
@@ -139,9 +143,16 @@ impl Desk {
     /// stays open, and the next start looks after it.
     async fn close(&self, kept: &mut Kept, deed: &Deed, now: Timestamp) -> bool {
         let entry = outcome(&kept.approval, deed);
+        let undo = match deed.ended {
+            Ended::Done { .. } => lock(&self.index).undone_by(&kept.approval.plan),
+            Ended::NotDone { .. } | Ended::Unknown { .. } => None,
+        };
+        let undo = undo.map(|undone| records::undo(&kept.approval, undone, deed.intent));
         kept.approval.state = state_of(&deed.ended, now);
         let ended = async {
             let entry = records::masked(&self.redactor, entry).map_err(|error| error.to_string())?;
+            let undo = undo.map(|undo| records::masked(&self.redactor, undo)).transpose();
+            let also: Vec<Entry> = undo.map_err(|error| error.to_string())?.into_iter().collect();
             let document = kept.write().map_err(|error| error.to_string())?;
             let mut tries = 1;
             loop {
@@ -153,7 +164,8 @@ impl Desk {
                         self.ledger.append(entries, vec![document.clone()]).await.map(drop)
                     }
                     Ended::Done { .. } | Ended::NotDone { .. } => {
-                        self.ledger.close(deed.intent, entry, vec![document.clone()]).await.map(drop)
+                        let (also, documents) = (also.clone(), vec![document.clone()]);
+                        self.ledger.close_with(deed.intent, entry, also, documents).await.map(drop)
                     }
                 };
                 match ended {
@@ -180,7 +192,10 @@ impl Desk {
         let said = self.mask(&verdict.because);
         if let Ended::Done { held, because, .. } = &mut deed.ended {
             *held = verdict.held;
-            *because = said;
+            because.clone_from(&said);
+        }
+        if let Some(aftermath) = &mut kept.approval.aftermath {
+            aftermath.because = said;
         }
         if !deed.closed {
             return;

@@ -14,8 +14,10 @@ use crate::domain::plan::{DiffLine, Facts, Plan, Proposal};
 use crate::ledger::record::{Entry, RecordKind};
 use crate::redact::{RedactError, Redactor};
 
+use super::kept::Undone;
+
 /// Fields that hold names and digests of ours.
-const PLAIN: [&str; 24] = [
+const PLAIN: [&str; 25] = [
     "approval",
     "tool",
     "version",
@@ -40,6 +42,7 @@ const PLAIN: [&str; 24] = [
     "reason_code",
     "revision",
     "expires_at",
+    "undoes",
 ];
 
 /// Masks what an entry says, in one pass.
@@ -175,6 +178,14 @@ pub(super) fn outcome(approval: &Approval, status: &str, message: &str) -> Entry
     about(RecordKind::Outcome, &approval.plan).with("status", status).with("message", message)
 }
 
+/// A write that took an earlier one back.
+pub(super) fn undo(approval: &Approval, undone: Undone, intent: u64) -> Entry {
+    about(RecordKind::Undo, &approval.plan)
+        .with("about", undone.intent)
+        .with("undoes", undone.approval.to_string())
+        .with("intent", intent)
+}
+
 pub(super) fn verified(approval: &Approval, verdict: &Verdict) -> Entry {
     about(RecordKind::Verified, &approval.plan)
         .with("status", json!(verdict.held))
@@ -203,3 +214,6 @@ fn marked(line: &DiffLine) -> String {
     };
     format!("{mark}{}", text_of(line))
 }
+
+#[cfg(test)]
+mod tests;

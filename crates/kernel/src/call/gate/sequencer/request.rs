@@ -286,6 +286,7 @@ impl Sequencer {
             exhibit,
             quorum,
             requested_at: now,
+            aftermath: None,
             revision: 1,
             votes: Vec::new(),
             glass: None,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::gate::approval::{Approval, State};
 use crate::domain::decision::Tier;
-use crate::domain::name::{InvestigationId, PersonId, ToolName};
+use crate::domain::name::{InvestigationId, PersonId, ServiceName, ToolName};
 use crate::domain::plan::ApprovalId;
 use crate::domain::visible::visible;
 
@@ -62,6 +62,9 @@ pub struct Listed {
     pub tool: ToolName,
     /// What it changes; made visible.
     pub target: String,
+    /// Whose that is, where it is a service's.
+    #[serde(default)]
+    pub service: Option<ServiceName>,
     /// What it would do; made visible.
     pub effect: String,
     /// For whom.
@@ -86,6 +89,7 @@ impl Listed {
             tier: approval.plan.tier,
             tool: approval.plan.tool.clone(),
             target: visible(&approval.plan.target.name),
+            service: approval.plan.target.service.clone(),
             effect: visible(&approval.plan.preview.effect),
             requester: approval.plan.run.requester.person.clone(),
             investigation: approval.plan.run.investigation.clone(),
@@ -202,3 +206,6 @@ impl Figures {
         (self.decisions > 0).then(|| self.hasty as f64 / self.decisions as f64)
     }
 }
+
+#[cfg(test)]
+mod tests;

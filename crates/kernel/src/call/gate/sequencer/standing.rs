@@ -71,6 +71,7 @@ fn channel_of(proof: &Proof) -> Channel {
     match proof {
         Proof::Uid(_) => Channel::Terminal,
         Proof::Token(_) => Channel::Command,
+        Proof::Slack { .. } => Channel::Slack,
         Proof::Demo => Channel::Demo,
     }
 }

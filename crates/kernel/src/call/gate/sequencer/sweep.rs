@@ -8,11 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::execute::unbroken;
 use crate::call::gate::approval::{Approval, State, said};
+use crate::call::gate::deed::Aftermath;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::Claimant;
 use crate::call::write::{Looking, Probed};
 use crate::db::storage::Row;
-use crate::domain::plan::ApprovalId;
+use crate::domain::plan::{ApprovalId, Proposal};
 use crate::ledger::record::{Entry, RecordKind};
 use crate::people::directory::Freshness;
 use crate::policy::standing::Verb;
@@ -68,12 +69,16 @@ impl Sequencer {
                 let entry = records::outcome(&kept.approval, "executed", &because)
                     .with("after", records::facts(&after))
                     .with("found_by", "probe");
-                self.close(entry, kept, intent).await
+                let undone = self.index().undone_by(&kept.approval.plan);
+                let also = undone.map(|undone| records::undo(&kept.approval, undone, intent));
+                let follow_ups = self.follow_ups(&kept.approval);
+                kept.approval.aftermath = Some(Aftermath { intent, because, undo: None, follow_ups });
+                self.close(entry, also, kept, intent).await
             }
             Probed::DidNot { because } => {
                 kept.approval.state = State::NotExecuted { at: now, because: because.clone() };
                 let entry = records::outcome(&kept.approval, "not_executed", &because).with("found_by", "probe");
-                self.close(entry, kept, intent).await
+                self.close(entry, None, kept, intent).await
             }
             Probed::CantTell { because } => {
                 kept.approval.state = State::Unknown { at: now, because: because.clone() };
@@ -102,10 +107,19 @@ impl Sequencer {
         }
     }
 
-    async fn close(&self, entry: Entry, kept: &mut Kept, intent: u64) -> Result<(), Objection> {
-        let entry = records::masked(&self.redactor, entry).map_err(|error| Objection::Ledger(error.to_string()))?;
+    fn follow_ups(&self, approval: &Approval) -> Vec<Proposal> {
+        let code = self.registry.get(approval.plan.tool.as_str()).and_then(|tool| tool.write_code());
+        code.map(|code| code.follow_ups(&approval.plan)).unwrap_or_default()
+    }
+
+    async fn close(&self, entry: Entry, also: Option<Entry>, kept: &mut Kept, intent: u64) -> Result<(), Objection> {
+        let mask = |entry| records::masked(&self.redactor, entry).map_err(|error| Objection::Ledger(error.to_string()));
+        let (entry, also) = (mask(entry)?, also.into_iter().map(mask).collect::<Result<Vec<_>, _>>()?);
         let documents = vec![kept.write()?];
-        self.ledger.close(intent, entry, documents).await.map_err(|error| Objection::Ledger(told(&error)))?;
+        self.ledger
+            .close_with(intent, entry, also, documents)
+            .await
+            .map_err(|error| Objection::Ledger(told(&error)))?;
         kept.revision += 1;
         self.index().note(&kept.approval);
         Ok(())

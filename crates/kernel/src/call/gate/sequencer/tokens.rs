@@ -1,10 +1,16 @@
 //! Personal tokens: another proof of who somebody is, where the user of a machine does not tell.
 //!
 //! Kept is the digest; the token itself is told once, to whoever had it made. It proves a person and gives no right: what
-//! that person may is asked each time. Nobody gets a token by a token, so one that leaked makes no others.
+//! that person may is asked each time. Nobody gets a token by a token, so one that leaked makes no others; and its scopes
+//! narrow what it is good for, so one that leaked is good for no more than it was made for.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::call::gate::objection::Objection;
@@ -20,6 +26,53 @@ use super::kept::unread;
 
 /// Begins every token, so that it is known for one wherever it turns up.
 pub const PREFIX: &str = "warrant_";
+
+/// What a token is good for. It narrows what its person may do, and never widens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Looking at investigations and approvals.
+    Read,
+    /// Having investigations begin, steering and stopping them.
+    Investigate,
+    /// Deciding about writes.
+    Approve,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Investigate, Self::Approve];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Investigate => "investigate",
+            Self::Approve => "approve",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text that is no scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no scope of a token; write `read`, `investigate` or `approve`")]
+pub struct NoScope(String);
+
+impl FromStr for Scope {
+    type Err = NoScope;
+
+    fn from_str(text: &str) -> Result<Self, NoScope> {
+        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
+        found.ok_or_else(|| NoScope(text.chars().take(40).collect()))
+    }
+}
 
 /// Who has a token made or revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +97,9 @@ pub struct Token {
     pub issued_at: Timestamp,
     /// Since when it proves nobody.
     pub revoked_at: Option<Timestamp>,
+    /// What it is good for; none for one of before there were scopes, which looks and decides.
+    #[serde(default)]
+    pub scopes: Option<BTreeSet<Scope>>,
     /// SHA-256 of the token, in hex.
     digest: String,
 }
@@ -55,6 +111,16 @@ pub struct Issued {
     pub token: String,
     /// As it is kept.
     pub kept: Token,
+}
+
+impl Token {
+    pub(in crate::call::gate) fn is_good_for(&self, scope: Scope) -> bool {
+        match (&self.scopes, scope) {
+            (Some(scopes), _) => scopes.contains(&scope),
+            (None, Scope::Read | Scope::Approve) => true,
+            (None, Scope::Investigate) => false,
+        }
+    }
 }
 
 impl Issuer {
@@ -71,7 +137,9 @@ impl Issuer {
             Self::Person(by) if by.person != *person => "a person has tokens made for themselves only",
             Self::Person(by) => match by.proof {
                 Proof::Uid(_) => return Ok(()),
-                Proof::Token(_) | Proof::Demo => "nobody gets a token by a token; use your own user on this machine",
+                Proof::Token(_) | Proof::Slack { .. } | Proof::Demo => {
+                    "nobody gets a token by a token; use your own user on this machine"
+                }
             },
         };
         let Self::Person(by) = self else { return Ok(()) };
@@ -80,11 +148,16 @@ impl Issuer {
 }
 
 impl Sequencer {
-    /// Makes a token that proves a person.
+    /// Makes a token that proves a person, for these scopes.
     ///
     /// # Errors
     /// Why that is not possible.
-    pub async fn issue_token(&self, person: &PersonId, by: &Issuer) -> Result<Issued, Objection> {
+    pub async fn issue_token(
+        &self,
+        person: &PersonId,
+        scopes: &BTreeSet<Scope>,
+        by: &Issuer,
+    ) -> Result<Issued, Objection> {
         by.may(person)?;
         let standing = self.directory.standing(person, Freshness::Now).await.map_err(|error| match error {
             DirectoryError::Nobody(person) => Objection::NoSuchPerson(person),
@@ -103,6 +176,7 @@ impl Sequencer {
             issued_by: by.name(),
             issued_at: self.watch.now(),
             revoked_at: None,
+            scopes: Some(scopes.clone()),
             digest,
         };
         self.keep_token(&kept, 0, "token issued", by).await?;
@@ -140,18 +214,35 @@ impl Sequencer {
         tokens.collect::<Result<_, _>>().map_err(|error| Objection::Ledger(error.to_string()))
     }
 
-    /// Whom a token proves.
+    /// Whom a token proves, where it is good for this.
+    ///
+    /// # Errors
+    /// [`Objection::NoToken`] for one that was never made, or was revoked; [`Objection::OutOfScope`].
+    pub async fn bearer(&self, token: &str, scope: Scope) -> Result<Claimant, Objection> {
+        let kept = self.held(token).await?;
+        if !kept.is_good_for(scope) {
+            return Err(Objection::OutOfScope { token: kept.id, scope });
+        }
+        Ok(Claimant { person: kept.person, proof: Proof::Token(kept.id) })
+    }
+
+    /// Whom a token proves, whatever it is good for: anybody may look after the tokens that are theirs.
     ///
     /// # Errors
     /// [`Objection::NoToken`] for one that was never made, or was revoked.
-    pub async fn bearer(&self, token: &str) -> Result<Claimant, Objection> {
+    pub async fn holder(&self, token: &str) -> Result<Claimant, Objection> {
+        let kept = self.held(token).await?;
+        Ok(Claimant { person: kept.person, proof: Proof::Token(kept.id) })
+    }
+
+    async fn held(&self, token: &str) -> Result<Token, Objection> {
         let digest = digest(token);
         let id: String = digest.chars().take(12).collect();
         let (kept, _) = self.token(&id).await?.ok_or(Objection::NoToken)?;
         if kept.digest != digest || kept.revoked_at.is_some() {
             return Err(Objection::NoToken);
         }
-        Ok(Claimant { person: kept.person, proof: Proof::Token(kept.id) })
+        Ok(kept)
     }
 
     async fn token(&self, id: &str) -> Result<Option<(Token, u64)>, Objection> {
@@ -169,6 +260,7 @@ impl Sequencer {
             .with("what", what)
             .with("token", token.id.as_str())
             .with("person", token.person.as_str())
+            .with("scopes", json!(token.scopes))
             .with("by", by.name());
         let _turn = self.turn.lock().await;
         self.write(vec![entry], vec![write]).await

@@ -6,6 +6,7 @@ use crate::call::gate::approval::{State, Tally};
 use crate::call::gate::approver::Nobody;
 use crate::call::gate::objection::Objection;
 use crate::call::gate::vote::{Claim, Whole};
+use crate::call::write::Held;
 use crate::db::storage::{Batch, DocumentKind, DocumentWrite, Log, Storage};
 use crate::domain::plan::ApprovalId;
 use crate::domain::result::{ErrorCode, Status};
@@ -73,6 +74,48 @@ async fn what_needs_people_waits_for_them_and_is_carried_out_later() {
     assert_eq!(sequencer.vote(A1, &claim(&card, "bob")).await, Ok(Tally::Approved));
     assert!(sequencer.execute(A1).await.unwrap().closed);
     assert_eq!(world.effects(), 1);
+}
+
+#[tokio::test]
+async fn a_write_that_takes_an_earlier_one_back_is_recorded_as_its_undo() {
+    let world = World::new();
+    let sequencer = world.open().await;
+    for value in ["7", "as before", "8"] {
+        let bob = AtHand::who([Answer::Approve("bob")]);
+        let result = world.ask(&sequencer, &bob, "edit", &set("checkout", value)).await;
+        assert_eq!(result.status, Status::Ok, "{value}: {:?}", result.error);
+    }
+    // Another target is another thing, whatever the arguments say.
+    let bob = AtHand::who([Answer::Approve("bob")]);
+    world.ask(&sequencer, &bob, "edit", &set("payments", "as before")).await;
+    let records = world.records();
+    let places = |kind: &str| {
+        let all = records.iter().enumerate().filter(|(_, (of, _))| of == kind);
+        all.map(|(place, (_, fields))| (place, fields.clone())).collect::<Vec<_>>()
+    };
+    let (intents, outcomes) = (places("intent"), places("outcome"));
+    let [(place, undo)] = places("undo").try_into().unwrap();
+    assert_eq!(place, outcomes[1].0 + 1, "in the same commit");
+    assert_eq!((&undo["undoes"], &undo["approval"]), (&"A1".into(), &"A2".into()));
+    assert_eq!((&undo["about"], &undo["intent"]), (&intents[0].0.into(), &intents[1].0.into()));
+}
+
+#[tokio::test]
+async fn what_is_carried_out_later_is_told_as_completely_as_what_is_done_at_once() {
+    let world = World::new();
+    let sequencer = world.open().await;
+    world.ask(&sequencer, &Nobody, "edit", &set("checkout", "7")).await;
+    let card = sequencer.card(A1).await.unwrap();
+    sequencer.vote(A1, &claim(&card, "bob")).await.unwrap();
+    let deed = sequencer.execute(A1).await.unwrap();
+    // As another process finds it.
+    let other = world.open().await;
+    let run = &world.run.investigation;
+    let account = other.account(run, &"c7".parse().unwrap()).await.unwrap().unwrap();
+    assert!(matches!(account.card.state, State::Executed { verified: Some(Held::Held), .. }) && !account.is_looked_at);
+    let aftermath = account.aftermath.unwrap();
+    assert_eq!((aftermath.intent, aftermath.because.as_str()), (deed.intent, "it answers"));
+    assert_eq!(aftermath.undo.unwrap().arguments["value"], "as before");
 }
 
 #[tokio::test]

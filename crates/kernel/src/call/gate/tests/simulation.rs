@@ -169,12 +169,12 @@ async fn live(world: &World, told: &Told, dice: &Dice, order: Order) {
         return;
     }
     let play = Play { world, told, dice, sequencer: &sequencer };
-    play.act(Act::Ask).await;
+    Box::pin(play.act(Act::Ask)).await;
     for _ in 0..=dice.below(4) {
         if dice.below(4) == 0 {
-            tokio::join!(play.act(dice.one(&ACTS)), play.act(dice.one(&ACTS)));
+            tokio::join!(Box::pin(play.act(dice.one(&ACTS))), Box::pin(play.act(dice.one(&ACTS))));
         } else {
-            play.act(dice.one(&ACTS)).await;
+            Box::pin(play.act(dice.one(&ACTS))).await;
         }
     }
 }

@@ -287,15 +287,19 @@ async fn a_target_that_only_a_stranger_names_goes_one_tier_up() {
     assert_eq!(card.tier, Tier::High);
     insta::assert_snapshot!(card.tier_reasons.join("\n"), @"
     policy asks for medium: policy `may-write` permits it
-    one tier up, as nobody trusted named `payments`: only E3 names it, and strangers may write there
+    one tier up, as nobody trusted named `payments`: only E3 (`lines`) names it, and strangers may write there
     ");
-    insta::assert_debug_snapshot!(card.arguments[0].ground, @"
+    insta::assert_debug_snapshot!(card.arguments[0].ground, @r#"
     Stranger(
-        EvidenceId(
-            3,
-        ),
+        Said {
+            evidence: EvidenceId(
+                3,
+            ),
+            field: "lines",
+            origin: Log,
+        },
     )
-    ");
+    "#);
     // The remedy of a runbook that matched is a ground, and so is a neighbour in the catalog.
     let arguments = serde_json::json!({ "service": "payments", "value": "9" });
     let remedy = Remedy {

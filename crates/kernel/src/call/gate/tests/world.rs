@@ -68,7 +68,7 @@ description = "What it becomes."
 "#;
 
 /// Low, medium, high; `vault` takes two persons, `sealed` is denied.
-const POLICIES: &str = r#"
+pub(in crate::call::gate) const POLICIES: &str = r#"
 @id("may-write")
 permit (principal in Role::"general-purpose", action in Action::"write", resource);
 @id("not-sealed")

@@ -13,6 +13,7 @@ use crate::catalog::source::{DirSource, Sources};
 use crate::tools::read::{
     describe_service::describe_service, list_files::list_files, list_services::list_services,
     read_evidence::read_evidence, read_file::read_file, recent_changes::recent_changes, search_files::search_files,
+    sight::AllBut,
 };
 use crate::tools::sources::changes::Changes;
 use crate::tools::workspace::{OwnFiles, Workspaces};
@@ -44,12 +45,12 @@ fn the_examples_of_a_definition_are_understood_by_its_tool() {
     let catalog = Arc::new(Catalog::new(services, Sources::default()).unwrap());
     let changes = Changes::new(Arc::clone(&catalog), Arc::clone(&workspaces), None);
     let tools: [Arc<dyn ReadTool>; 7] = [
-        list_services(Arc::clone(&catalog)),
+        list_services(Arc::clone(&catalog), Arc::new(AllBut(&[]))),
         describe_service(Arc::clone(&catalog)),
         list_files(Arc::clone(&workspaces)),
         read_file(Arc::clone(&workspaces)),
         search_files(workspaces),
-        recent_changes(Arc::clone(&catalog), changes),
+        recent_changes(Arc::clone(&catalog), changes, Arc::new(AllBut(&[]))),
         read_evidence(),
     ];
     let mut understood = 0;

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use warrant_kernel::domain::time::rfc3339;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::analysis::change;
 use crate::analysis::level::Level;
@@ -117,7 +118,7 @@ impl Tally {
                 counts,
                 first: time,
                 last: time,
-                example: text.chars().take(EXAMPLE).collect(),
+                example: first_chars(&text, EXAMPLE).to_owned(),
                 example_at: format!("{}{place}", record.file),
             });
         }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use warrant_kernel::domain::time;
+use warrant_kernel::redact::guard::first_chars;
 use x509_parser::parse_x509_certificate;
 
 const DAY: i64 = 86_400;
@@ -22,7 +23,7 @@ impl Certificate {
         let not_after = Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()?;
         let days_left = not_after.duration_since(now).as_secs().div_euclid(DAY);
         // The subject is a stranger's text of any length.
-        let subject = certificate.subject().to_string().chars().take(200).collect();
+        let subject = first_chars(&certificate.subject().to_string(), 200).to_owned();
         Some(Self { subject, not_after, days_left })
     }
 

@@ -155,7 +155,7 @@ fn closed(kind: ArgType) -> bool {
         | ArgType::Bool
         | ArgType::Enum
         | ArgType::Evidence => true,
-        ArgType::Path | ArgType::Regex | ArgType::Text | ArgType::Query => false,
+        ArgType::Path | ArgType::Regex | ArgType::Text | ArgType::Query | ArgType::Words => false,
     }
 }
 

@@ -8,6 +8,7 @@ use super::*;
 use crate::catalog::source::Sources;
 use crate::tools::read::calling::{items, read, refused};
 use crate::tools::read::describe_service::describe_service;
+use crate::tools::read::sight::AllBut;
 
 fn catalog() -> Arc<Catalog> {
     let services = json!({
@@ -23,7 +24,7 @@ fn catalog() -> Arc<Catalog> {
 
 #[tokio::test]
 async fn all_services() {
-    let output = read(&*list_services(catalog()), json!({})).await.unwrap();
+    let output = read(&*list_services(catalog(), Arc::new(AllBut(&[]))), json!({})).await.unwrap();
     insta::assert_json_snapshot!(json!([output.summary, items(&output)]), @r#"
     [
       {
@@ -54,6 +55,15 @@ async fn all_services() {
       ]
     ]
     "#);
+}
+
+#[tokio::test]
+async fn services_that_the_requester_may_not_read_are_counted_and_not_shown() {
+    let output = read(&*list_services(catalog(), Arc::new(AllBut(&["checkout"]))), json!({})).await.unwrap();
+    assert_eq!(output.summary["services_known"], 1);
+    insta::assert_snapshot!(output.left_out.clone().unwrap(), @"1 rows of services that the requester may not read are not shown");
+    let rows = items(&output);
+    assert!(rows.len() == 1 && rows[0]["name"] == "payments", "{rows:?}");
 }
 
 #[tokio::test]

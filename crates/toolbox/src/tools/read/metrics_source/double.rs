@@ -53,6 +53,14 @@ pub fn setup(toml: &str) -> (Arc<Catalog>, Arc<HttpClients>) {
     (Arc::new(catalog), Arc::new(clients))
 }
 
+/// What is wrong with a catalog whose clients can't be made.
+pub fn refusals(toml: &str) -> Vec<String> {
+    let config: Config = toml::from_str(toml).unwrap();
+    let catalog = Catalog::new(config.services, config.sources).unwrap();
+    let problems = HttpClients::new(&catalog, &|_| None).err().unwrap();
+    problems.iter().map(ToString::to_string).collect()
+}
+
 /// Arguments as the schema stage hands them on.
 pub fn args(json: Value) -> Arguments {
     let Value::Object(map) = json else { panic!("arguments are an object") };

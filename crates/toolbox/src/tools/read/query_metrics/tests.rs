@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::{ReadError, ReadTool};
 
 use super::{MAX_SERIES, query_metrics};
-use crate::tools::read::metrics_source::double::{items, nobody, read, read_until, serve, setup};
+use crate::tools::read::metrics_source::double::{items, nobody, problems, read, read_until, serve, setup};
 
 fn tool(base: &str) -> Arc<dyn ReadTool> {
     let (catalog, clients) = setup(&format!(
@@ -131,16 +131,39 @@ async fn ql_01_a_query_stays_one_parameter() {
     };
     let tool = tool(&serve(Router::new().route("/api/v1/query_range", get(echo))).await);
     let mut args = asked();
-    args["query"] = json!("up&end=0#x{a=\"+%\"}");
+    args["query"] = json!("up{a=\"&end=0#+%\"}");
     let rows = items(read(tool.as_ref(), args).await.unwrap());
     assert_json_snapshot!(rows[0]["labels"], @r##"
     {
       "end": "2026-03-01T12:00:00.000Z",
-      "query": "up&end=0#x{a=\"+%\"}",
+      "limit": "1000",
+      "query": "up{a=\"&end=0#+%\"}",
       "start": "2026-03-01T11:00:00.000Z",
-      "step": "30"
+      "step": "30",
+      "timeout": "15s"
     }
     "##);
+}
+
+#[tokio::test]
+async fn ql_03_a_raised_step_is_told_and_what_costs_too_much_is_never_sent() {
+    let tool = answering(StatusCode::OK, matrix(&json!([]))).await;
+    let mut args = asked();
+    args["query"] = json!("rate(errors_total[7d])");
+    let output = read(tool.as_ref(), args).await.unwrap();
+    assert_eq!(output.summary["step_s"], json!(120));
+    assert_snapshot!(output.left_out.unwrap(), @"the ranges of the query are long, so it was looked at each 120 s only; shorter ranges, or a narrower window, are seen finer");
+    let mut args = asked();
+    args["query"] = json!("count({__name__!=\"\"})");
+    assert_snapshot!(problems(tool.as_ref(), args).join("\n"), @r#"/query: the selector `{__name__!=""}` could match every series; give it a metric name or an equality (`job="..."`) that is not empty"#);
+}
+
+#[test]
+fn ql_03_a_signal_that_would_be_refused_stops_the_start() {
+    let config = "sources.metrics.prom.url = \"http://127.0.0.1:9090\"
+         services.checkout.metrics = { source = \"prom\", labels = {}, signals = { up = \"up\", all = \"count({__name__=~'.+'})\" } }";
+    let told = crate::tools::read::metrics_source::double::refusals(config);
+    assert_snapshot!(told.join("\n"), @r#"signal `all` of service `checkout`: the selector `{__name__=~".+"}` could match every series; give it a metric name or an equality (`job="..."`) that is not empty"#);
 }
 
 #[tokio::test]

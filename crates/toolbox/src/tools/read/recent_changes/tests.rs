@@ -9,11 +9,16 @@ use crate::catalog::service::{RepoPaths, Service, WorkspaceFiles};
 use crate::catalog::source::{DirSource, Sources};
 use crate::tools::process::Program;
 use crate::tools::read::calling::{items, read, refused};
+use crate::tools::read::sight::AllBut;
 use crate::tools::sources::changes::fixture::{Repo, set_time};
 use crate::tools::workspace::Workspaces;
 use crate::tools::workspace::protected::OwnFiles;
 
 fn tool(repo: &Repo) -> Arc<dyn ReadTool> {
+    tool_of(repo, AllBut(&[]))
+}
+
+fn tool_of(repo: &Repo, sight: AllBut) -> Arc<dyn ReadTool> {
     let dir = || DirSource { dir: repo.dir.path().to_owned() };
     let sources = Sources {
         repositories: BTreeMap::from([("conf".parse().unwrap(), dir())]),
@@ -33,7 +38,7 @@ fn tool(repo: &Repo) -> Arc<dyn ReadTool> {
     let workspaces = Arc::new(Workspaces::open(&sources.workspaces, OwnFiles::default()).unwrap());
     let catalog = Arc::new(Catalog::new(services, sources).unwrap());
     let changes = Changes::new(Arc::clone(&catalog), workspaces, Program::find("git"));
-    recent_changes(catalog, changes)
+    recent_changes(catalog, changes, Arc::new(sight))
 }
 
 fn shop() -> Repo {
@@ -54,6 +59,21 @@ fn shop() -> Repo {
 }
 
 const SINCE: &str = "2026-02-03T00:00:00Z";
+
+#[tokio::test]
+async fn changes_of_services_that_the_requester_may_not_read_are_counted_and_not_shown() {
+    let repo = shop();
+    let window = json!({ "since": "2026-01-01T00:00:00Z", "until": "2026-02-03T12:00:00Z" });
+    let all = read(&*tool(&repo), window.clone()).await.unwrap();
+    let of_pay = |rows: &[Value]| rows.iter().filter(|row| row["service"] == "pay").count();
+    assert!(of_pay(items(&all)) > 0);
+    let shown = read(&*tool_of(&repo, AllBut(&["pay"])), window).await.unwrap();
+    let rows = items(&shown);
+    assert!(!rows.is_empty() && of_pay(rows) == 0 && !json!(rows).to_string().contains("pay/"), "{rows:?}");
+    let hidden = of_pay(items(&all));
+    let told = format!("{hidden} changes of services that the requester may not read are not shown");
+    assert!(shown.left_out.clone().unwrap().contains(&told), "{:?}", shown.left_out);
+}
 
 #[tokio::test]
 async fn changes_of_all_services_newest_first() {

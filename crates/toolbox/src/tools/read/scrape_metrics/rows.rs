@@ -23,6 +23,17 @@ pub(super) struct Looks<'a> {
     pub(super) extent: Extent,
 }
 
+/// What the tool itself counts and says.
+const OWN: &[(&str, Origin)] = &[
+    ("service", Origin::Catalog),
+    ("url", Origin::Catalog),
+    ("interval_s", Origin::Warrant),
+    ("series_total", Origin::Warrant),
+    ("matched", Origin::Warrant),
+    ("resets", Origin::Warrant),
+    ("note", Origin::Warrant),
+];
+
 /// The output: what moved first, so that a cut leaves out what stood still.
 pub(super) fn output(looks: &Looks<'_>, moved: Vec<Moved>) -> Output {
     let matched = moved.len();
@@ -47,7 +58,7 @@ pub(super) fn output(looks: &Looks<'_>, moved: Vec<Moved>) -> Output {
 
     let (stirred, still): (Vec<Moved>, Vec<Moved>) = moved.into_iter().partition(Moved::stirred);
     let rows = stirred.iter().chain(&still).map(row).collect();
-    let mut output = Output::items(Origin::Metric, summary, "series", rows);
+    let mut output = Output::items(Origin::Metric, summary, "series", rows).with_fields(OWN);
     output.matched = Some(u64::try_from(matched).unwrap_or(u64::MAX));
     output.left_out = left_out(looks);
     output

@@ -163,3 +163,22 @@ proptest! {
         prop_assert!(filter.is_match(&plain) && filter.is_match(&inside) && !filter.is_match(&longer));
     }
 }
+
+#[tokio::test]
+async fn ql_02_a_file_pattern_is_literal_but_for_its_stars() {
+    let yard = yard(&[("a+b.(c)", "here\n"), ("aab.c", "here\n"), ("[x]{9}.toml", "here\n")]);
+    for (files, found) in [("a+b.(c)", 1), ("*.(c)", 1), ("[x]{9}.*", 1), (".*", 0), ("a+b.c", 0), ("(a|a)*", 0)] {
+        let output = read(&*yard.search, json!({ "pattern": "here", "files": files })).await.unwrap();
+        assert_eq!(output.summary["matches"], found, "{files}");
+    }
+}
+
+#[tokio::test]
+async fn ql_02_a_pattern_that_grows_is_refused_and_one_that_explodes_elsewhere_is_linear() {
+    let line = format!("{}b\n", "a".repeat(50_000));
+    let yard = yard(&[("x.txt", &line)]);
+    let told = refused(&*yard.search, json!({ "pattern": "(?:a{0,1000}){0,1000}" }));
+    assert!(told[0].message.contains("`pattern`"), "{}", told[0].message);
+    let output = read(&*yard.search, json!({ "pattern": "(a+)+$" })).await.unwrap();
+    assert_eq!(output.summary["matches"], 0);
+}

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use warrant_kernel::call::tool::Arguments;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::analysis::level::Level;
 
@@ -51,7 +52,8 @@ fn build(pattern: &str, ignore_case: bool) -> Result<RegexMatcher, String> {
         .size_limit(MOST_BYTES)
         .build(pattern)
         .map_err(|error| {
-            let why: String = error.to_string().chars().take(600).collect();
+            let error = error.to_string();
+            let why = first_chars(&error, 600);
             format!("{why}; patterns match within one line, in the syntax of Rust's regex: no look-around, no back-references")
         })
 }

@@ -213,3 +213,42 @@ proptest! {
         }
     }
 }
+
+#[tokio::test]
+async fn ql_02_a_pattern_is_one_pattern_whatever_stands_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |n: i64, text: &str| format!("{} {text}", 1_796_036_400 + n);
+    let long = format!("{}b", "a".repeat(50_000));
+    write(
+        dir.path(),
+        "app.log",
+        text([line(0, r#"said "no" `x` | level=error {app="y"}"#), line(1, "plain"), line(2, &long)]),
+    );
+    let tool = tool(catalog(dir.path()));
+    let search = async |pattern: &str| {
+        let output = read(&tool, json!({ "service": "checkout", "pattern": pattern, "since": "2026-11-30T00:00:00Z" }))
+            .await
+            .unwrap();
+        output.matched.unwrap()
+    };
+    // Quotes, backticks and pipes of other languages end nothing here.
+    for literal in ["\"no\"", "`x`", "\\| level=error", "\\{app=\"y\"\\}"] {
+        assert_eq!(search(literal).await, 1, "{literal}");
+    }
+    // What explodes for a reader that goes back is linear here.
+    assert_eq!(search("(a+)+$").await, 0);
+    assert_eq!(search("(a|a)*b$").await, 1);
+}
+
+#[tokio::test]
+async fn ql_04_a_search_without_a_bound_gets_one_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "app.log", text((0..3_000).map(|n| format!("{} line {n}", 1_796_036_400 + n / 10))));
+    let tool = tool(catalog(dir.path()));
+    // Neither window, nor pattern, nor limit: an hour, and the newest of what is there.
+    let output = read(&tool, json!({ "service": "checkout" })).await.unwrap();
+    assert!(lines(&output).len() <= 200 && output.matched == Some(3_000), "{:?}", output.matched);
+    assert!(output.left_out.is_some());
+    let told = problems(&tool, json!({ "service": "checkout", "since": "2026-01-01T00:00:00Z" }));
+    assert!(told[0].contains("31 days"), "{told:?}");
+}

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use rustix::fs::OFlags;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::tools::workspace::lines::{Cancellable, Lines};
 
@@ -88,7 +89,7 @@ fn deploy(line: &[u8]) -> Option<Deploy> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        Some(text.chars().take(MAX_TEXT).collect())
+        Some(first_chars(&text, MAX_TEXT).to_owned())
     };
     Some(Deploy {
         at: time(first(&["time", "ts", "at", "timestamp"])?)?,

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use warrant_kernel::redact::guard::first_chars;
 
 use super::patch::COMMIT_FORMAT;
 use crate::tools::process::{self, End, Finished, Invocation, Program};
@@ -201,7 +202,7 @@ impl<'a> Git<'a> {
 
     fn complaint(&self, finished: &Finished) -> String {
         let said = finished.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("git gave no reason");
-        format!("`{}`: {}", self.directory.display(), said.chars().take(300).collect::<String>())
+        format!("`{}`: {}", self.directory.display(), first_chars(said, 300))
     }
 }
 

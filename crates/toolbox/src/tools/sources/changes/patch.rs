@@ -4,6 +4,7 @@
 //! lines may be anything: what does not fit is passed over, nothing is trusted and all is bounded.
 
 use jiff::Timestamp;
+use warrant_kernel::redact::guard::{first_chars, lone_line};
 
 /// Most lines of one side of a hunk that are kept.
 pub const MAX_LINES: usize = 20;
@@ -189,7 +190,7 @@ fn commit(header: &str) -> Option<Commit> {
     let id = fields.next().filter(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_hexdigit()))?;
     let at = Timestamp::from_second(fields.next()?.parse().ok()?).ok()?;
     let (author, subject) = (fields.next()?, fields.next()?);
-    let short = |text: &str| text.chars().take(MAX_CHARS).collect();
+    let short = |text: &str| first_chars(text, MAX_CHARS).to_owned();
     Some(Commit { id: id.to_owned(), at, author: short(author), subject: short(subject) })
 }
 
@@ -246,11 +247,10 @@ fn unquoted(text: &str) -> Option<String> {
 
 fn kept(line: &[u8]) -> (String, bool) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let (start, rest) = line.split_at(line.len().min(MAX_CHARS * 4));
-    let text = String::from_utf8_lossy(start);
-    let short: String = text.chars().take(MAX_CHARS).collect();
-    let cut = !rest.is_empty() || short.len() < text.len();
-    (short, cut)
+    // A patch shows what changed only: of a key that was replaced the inner lines, without its head.
+    let text = String::from_utf8_lossy(lone_line(line));
+    let short = first_chars(&text, MAX_CHARS);
+    (short.to_owned(), short.len() < text.len())
 }
 
 #[cfg(test)]

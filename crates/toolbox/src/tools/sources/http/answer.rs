@@ -3,9 +3,28 @@
 use reqwest::{Response, Url};
 use serde::de::DeserializeOwned;
 use warrant_kernel::call::tool::ReadError;
+use warrant_kernel::redact::guard::{cut_behind, first_chars};
 
 use super::failure;
 use super::place::Place;
+
+/// Most values of a JSON answer.
+pub const MAX_VALUES: usize = 1_000_000;
+
+/// About how many values a JSON text holds: what begins or separates them outside strings.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut in_string, mut escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
 
 /// Whether a body was read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +58,7 @@ impl Answer {
             .extensions()
             .get::<reqwest::tls::TlsInfo>()
             .and_then(|info| info.peer_certificate().map(<[u8]>::to_vec));
-        let mut body = Vec::new();
+        let mut body: Vec<u8> = Vec::new();
         let mut extent = Extent::Whole;
         while let Some(chunk) = response.chunk().await.map_err(|error| failure::of(place, base, &error))? {
             let room = cap.saturating_sub(body.len());
@@ -48,6 +67,9 @@ impl Answer {
                 extent = Extent::Cut;
                 break;
             }
+        }
+        if extent == Extent::Cut {
+            body.truncate(cut_behind(&body).len());
         }
         let status = response.status().as_u16();
         Ok(Self { place: place.clone(), url: base.clone(), status, body, extent, certificate })
@@ -77,11 +99,10 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The first characters of the body.
+    /// The first characters of the body, `chars` at most.
     #[must_use]
     pub fn excerpt(&self, chars: usize) -> String {
-        let head: Vec<u8> = self.body.iter().take(chars.saturating_mul(4)).copied().collect();
-        String::from_utf8_lossy(&head).chars().take(chars).collect()
+        first_chars(&String::from_utf8_lossy(&self.body), chars).to_owned()
     }
 
     /// The answer itself if its status is 2xx.
@@ -98,10 +119,10 @@ impl Answer {
         failure::status(&self.place, &self.url, self.status, &self.excerpt(400))
     }
 
-    /// The body as JSON, nested at most 128 deep (the parser's own limit).
+    /// The body as JSON, nested at most 128 deep (the parser's own limit), of [`MAX_VALUES`] values.
     ///
     /// # Errors
-    /// [`ReadError::Backend`] where it is longer than the cap or isn't what it should be.
+    /// [`ReadError::Backend`] where it is longer than the cap, holds more values, or isn't what it should be.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         let (place, at) = (&self.place, failure::server(&self.url));
         if self.extent == Extent::Cut {
@@ -109,6 +130,11 @@ impl Answer {
                 "{place}: the answer of {at} is longer than {} MiB; ask for less: a narrower window, fewer series",
                 super::BODY_CAP / 1024 / 1024
             );
+            return Err(failure::backend("TOO_LARGE", message, false));
+        }
+        // A value takes many times its bytes in memory, so they are counted before any is made.
+        if values(&self.body) > MAX_VALUES {
+            let message = format!("{place}: the answer of {at} holds more than {MAX_VALUES} values; ask for less");
             return Err(failure::backend("TOO_LARGE", message, false));
         }
         serde_json::from_slice(&self.body).map_err(|error| {

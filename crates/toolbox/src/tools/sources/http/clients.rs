@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use reqwest::Certificate;
+use reqwest::{Certificate, Url};
 use warrant_kernel::domain::name::{ServiceName, SourceName};
 
 use super::place::{Place, Query, SourceProblem, checked};
 use super::wire::{Scheme, Wire};
 use super::{Credentials, HttpClient};
 use crate::catalog::Catalog;
+use crate::catalog::reach::Reach;
+use crate::catalog::service::Service;
 use crate::catalog::source::HttpSource;
+use crate::tools::sources::prometheus::Window;
+use crate::tools::sources::prometheus::query;
 
 /// The URLs of one service.
 #[derive(Default)]
@@ -53,10 +57,11 @@ impl HttpClients {
         for (name, service) in catalog.services() {
             let mut page = |field: &'static str, url: &String| {
                 let place = Place::Service { service: name.clone(), field };
-                of_page(&place, name, url, service.ca_file.as_deref()).map_err(|error| problems.push(error)).ok()
+                of_page(&place, name, url, service).map_err(|error| problems.push(error)).ok()
             };
             let metrics = service.metrics_url.as_ref().and_then(|url| page("metrics_url", url)).map(Arc::new);
             let health = service.health.iter().filter_map(|url| page("health", url)).map(Arc::new).collect();
+            problems.extend(unfit_signals(name, service));
             made.pages.insert(name.clone(), Pages { metrics, health });
         }
         if problems.is_empty() { Ok(made) } else { Err(problems) }
@@ -104,22 +109,35 @@ impl HttpClients {
     }
 }
 
+/// The signals of a service that would be refused when they are asked.
+fn unfit_signals(name: &ServiceName, service: &Service) -> Vec<SourceProblem> {
+    // They are asked over the window of an investigation; an hour is what it looks back unless it is told.
+    let hour = jiff::Timestamp::from_second(3600).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let window = Window::new(jiff::Timestamp::UNIX_EPOCH, hour);
+    let signals = service.metrics.iter().flat_map(|series| &series.signals);
+    let unfit = signals.filter_map(|(signal, text)| {
+        let refused = query::Query::read(text).and_then(|query| query.over(window)).err()?;
+        Some(SourceProblem::Signal { service: name.clone(), signal: signal.clone(), unfit: refused })
+    });
+    unfit.collect()
+}
+
 fn of_source(
     place: &Place,
     name: &SourceName,
     source: &HttpSource,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<HttpClient, SourceProblem> {
-    let base = checked(place, &source.url, Query::Refused)?;
+    let (base, reach) = checked(place, &source.url, Query::Refused, &source.addresses)?;
     let credentials = credentials(place, source, env)?;
-    let wire = wire(place, &base, source.ca_file.as_deref())?;
+    let wire = wire(place, &base, reach, source.ca_file.as_deref())?;
     Ok(HttpClient { name: name.clone(), place: place.clone(), base, credentials, wire })
 }
 
-fn of_page(place: &Place, service: &ServiceName, url: &str, ca: Option<&Path>) -> Result<HttpClient, SourceProblem> {
-    let base = checked(place, url, Query::Allowed)?;
-    let wire = wire(place, &base, ca)?;
-    let name = service.as_str().parse().map_err(|error| setting(place, format!("{error}")))?;
+fn of_page(place: &Place, name: &ServiceName, url: &str, service: &Service) -> Result<HttpClient, SourceProblem> {
+    let (base, reach) = checked(place, url, Query::Allowed, &service.addresses)?;
+    let wire = wire(place, &base, reach, service.ca_file.as_deref())?;
+    let name = name.as_str().parse().map_err(|error| setting(place, format!("{error}")))?;
     Ok(HttpClient { name, place: place.clone(), base, credentials: Credentials::None, wire })
 }
 
@@ -127,9 +145,9 @@ fn setting(place: &Place, why: String) -> SourceProblem {
     SourceProblem::Setting { place: place.clone(), why }
 }
 
-fn wire(place: &Place, base: &reqwest::Url, ca_file: Option<&Path>) -> Result<Wire, SourceProblem> {
+fn wire(place: &Place, base: &Url, reach: Reach, ca_file: Option<&Path>) -> Result<Wire, SourceProblem> {
     let scheme = if base.scheme() == "https" { Scheme::Tls } else { Scheme::Plain };
-    let Some(path) = ca_file else { return Ok(Wire::new(scheme, Vec::new())) };
+    let Some(path) = ca_file else { return Ok(Wire::new(scheme, reach, Vec::new())) };
     let shown = path.display();
     let pem = std::fs::read(path)
         .map_err(|error| setting(place, format!("`ca_file` {shown} can't be read ({error}); check path and rights")))?;
@@ -137,7 +155,7 @@ fn wire(place: &Place, base: &reqwest::Url, ca_file: Option<&Path>) -> Result<Wi
     if roots.is_empty() {
         return Err(setting(place, format!("`ca_file` {shown} holds no certificate in PEM form")));
     }
-    Ok(Wire::new(scheme, roots))
+    Ok(Wire::new(scheme, reach, roots))
 }
 
 fn credentials(

@@ -6,9 +6,10 @@ use std::io;
 
 use reqwest::Url;
 use warrant_kernel::call::tool::ReadError;
+use warrant_kernel::redact::guard::first_chars;
 
-use super::address::Refused;
 use super::place::Place;
+use crate::catalog::reach::Refused;
 
 const SHOWN: usize = 200;
 
@@ -23,7 +24,7 @@ pub(super) fn cause(error: &dyn Error) -> String {
 
 /// The beginning of a text of unknown length.
 pub(super) fn excerpt(text: &str) -> String {
-    let mut short: String = text.chars().take(SHOWN).collect();
+    let mut short = first_chars(text, SHOWN).to_owned();
     if short.len() < text.len() {
         short.push_str("...");
     }

@@ -5,7 +5,9 @@ use std::fmt;
 use reqwest::Url;
 use warrant_kernel::domain::name::{ServiceName, SourceName};
 
-use super::address;
+use crate::catalog::network::Network;
+use crate::catalog::reach::Reach;
+use crate::tools::sources::prometheus::query::Unfit;
 
 /// Where in the config a URL stands; for messages that say what to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,16 @@ pub enum SourceProblem {
         /// What is wrong and what would do.
         why: String,
     },
+    /// A query among the signals of a service that would not be asked.
+    #[error("signal `{signal}` of service `{service}`: {unfit}")]
+    Signal {
+        /// The service.
+        service: ServiceName,
+        /// The signal.
+        signal: String,
+        /// Why not.
+        unfit: Unfit,
+    },
     /// A credential or a CA that can't be read.
     #[error("{place}: {why}")]
     Setting {
@@ -65,8 +77,13 @@ pub(super) enum Query {
     Refused,
 }
 
-/// Reads a URL of the config.
-pub(super) fn checked(place: &Place, text: &str, query: Query) -> Result<Url, SourceProblem> {
+/// Reads a URL of the config, and how far its host reaches.
+pub(super) fn checked(
+    place: &Place,
+    text: &str,
+    query: Query,
+    networks: &[Network],
+) -> Result<(Url, Reach), SourceProblem> {
     let wrong = |why: String| SourceProblem::Url { place: place.clone(), why };
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(wrong("holds a space or a control character; remove it".to_owned()));
@@ -86,13 +103,28 @@ pub(super) fn checked(place: &Place, text: &str, query: Query) -> Result<Url, So
     if query == Query::Refused && url.query().is_some() {
         return Err(wrong("has a query; remove all from the `?` on".to_owned()));
     }
-    match literal(&url).map(address::allowed) {
-        Some(Err(refused)) => Err(wrong(format!("is refused: {refused}"))),
-        Some(Ok(())) | None => Ok(url),
+    let host = url.host_str().unwrap_or_default().to_owned();
+    // What is refused anyway is told as that, however it is written.
+    let reach = Reach::of(&host, networks).map_err(|refused| wrong(format!("is refused: {refused}")))?;
+    // `0x7f000001`, `127.1`, an ideograph that reads as a dot: whoever reviews the config has to see what is meant.
+    if written_host(text).is_none_or(|written| !written.eq_ignore_ascii_case(&host)) {
+        return Err(wrong(format!("names its host in an unusual form; it is read as `{host}`, write that")));
     }
+    if host.ends_with('.') {
+        return Err(wrong("names its host with a dot at the end; remove it".to_owned()));
+    }
+    Ok((url, reach))
 }
 
-/// The address that stands in the URL; the parser has turned `0xA9FEA9FE` and its like into one by now.
-fn literal(url: &Url) -> Option<std::net::IpAddr> {
-    url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
+/// The host as it stands in the text of a URL without a user.
+fn written_host(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once("://")?;
+    if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
+        return None;
+    }
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    match authority.rfind(']') {
+        Some(end) => authority.get(..=end),
+        None => authority.split(':').next(),
+    }
 }

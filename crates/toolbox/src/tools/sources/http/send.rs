@@ -13,9 +13,9 @@ use warrant_kernel::call::tool::ReadError;
 use warrant_kernel::call::write::WriteError;
 use warrant_kernel::domain::tool::HttpMethod;
 
-use super::address::Refused;
 use super::answer::Answer;
 use super::{BODY_CAP, HttpClient, failure};
+use crate::catalog::reach::Refused;
 
 /// After this the answer is not waited for.
 const PATIENCE: Duration = Duration::from_secs(20);

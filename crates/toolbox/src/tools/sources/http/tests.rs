@@ -13,11 +13,12 @@ use reqwest::dns::Resolve;
 use serde_json::Value;
 use warrant_kernel::call::tool::ReadError;
 
-use super::address::{CheckedResolver, allowed};
+use super::address::CheckedResolver;
 use super::answer::Extent;
 use super::clients::HttpClients;
 use super::{BODY_CAP, HttpClient};
 use crate::catalog::Catalog;
+use crate::catalog::reach::{Reach, allowed};
 use crate::catalog::source::{HttpSource, Sources};
 use crate::tools::read::metrics_source::double::{nobody, serve, setup};
 
@@ -85,6 +86,17 @@ async fn rs_04_deep_json_is_refused() {
 }
 
 #[tokio::test]
+async fn rs_04_an_answer_of_countless_values_is_refused_before_they_are_made() {
+    let many = || async { format!("[{}0]", "0,".repeat(1_000_000)) };
+    let text = || async { format!("[\"{}\"]", "a,[{\\\\\\\"".repeat(400_000)) };
+    let router = Router::new().route("/many", get(many)).route("/text", get(text));
+    let client = client(&serve(router).await);
+    assert_snapshot!(told(&client, "many").await, @"TOO_LARGE (again: false) `[http.api]`: the answer of HOST holds more than 1000000 values; ask for less");
+    let whole: Vec<String> = client.get(&["text"], &[]).await.unwrap().json().unwrap();
+    assert_eq!(whole[0].len(), 400_000 * 6);
+}
+
+#[tokio::test]
 async fn credentials_are_sent_and_known_to_the_redactor() {
     let echo = |headers: HeaderMap, body: String| async move {
         axum::Json(serde_json::json!([headers[header::AUTHORIZATION].to_str().unwrap(), body]))
@@ -97,6 +109,7 @@ async fn credentials_are_sent_and_known_to_the_redactor() {
         basic_user: None,
         basic_password_env: None,
         ca_file: None,
+        addresses: Vec::new(),
         concurrency: 4,
     };
     let sources = Sources { http: [("api".parse().unwrap(), source)].into(), ..Sources::default() };
@@ -124,8 +137,21 @@ fn ss_01_ss_02_metadata_addresses_are_refused_in_every_form() {
         "[64:ff9b::a9fe:a9fe]",
         "[2002:a9fe:a9fe::]",
         "[fd00:ec2::254]",
+        "[fd20:ce::254]",
         "[fe80::1]",
+        "[fec0::1]",
+        "[64:ff9b:1::a9fe:a9fe]",
+        "[2001:0:1234::5601:5601]",
+        "[2001:db8::5efe:a9fe:a9fe]",
+        "[::ffff:0:a9fe:a9fe]",
         "100.100.100.200",
+        "168.63.129.16",
+        "0",
+        "0.0.0.0",
+        "[::]",
+        "224.0.0.1",
+        "255.255.255.255",
+        "169.254.169.254.",
     ] {
         let sources = format!("sources.metrics.prom.url = \"http://{host}/latest\"");
         assert!(refusal(&sources).contains("is a link-local or metadata address"), "{host}");
@@ -135,12 +161,100 @@ fn ss_01_ss_02_metadata_addresses_are_refused_in_every_form() {
     }
 }
 
+#[test]
+fn ss_01_names_of_metadata_services_are_refused() {
+    for host in ["metadata.google.internal", "METADATA.google.internal.", "metadata.goog"] {
+        assert!(
+            refusal(&format!("sources.metrics.prom.url = \"http://{host}/\"")).contains("metadata service"),
+            "{host}"
+        );
+    }
+}
+
+#[test]
+fn ss_02_a_host_is_written_as_it_is_read() {
+    let said: Vec<String> = [
+        "http://127.1/",
+        "http://0x7f000001/",
+        "http://017700000001/",
+        "http://2130706433",
+        "HTTP://%31.1.1.1/",
+        "http://good\\u3002com/",
+        "http://b\\u00fccher.test/",
+        "http:good.com",
+        "http:\\\\\\\\good.com\\\\x",
+        "http://good.com./",
+    ]
+    .iter()
+    .map(|url| {
+        refusal(&format!("sources.metrics.prom.url = \"{url}\""))
+            .replace("`[metrics.prom]`: the URL names its host ", "")
+    })
+    .collect();
+    assert_snapshot!(said.join("\n"), @r"
+    in an unusual form; it is read as `127.0.0.1`, write that
+    in an unusual form; it is read as `127.0.0.1`, write that
+    in an unusual form; it is read as `127.0.0.1`, write that
+    in an unusual form; it is read as `127.0.0.1`, write that
+    in an unusual form; it is read as `1.1.1.1`, write that
+    in an unusual form; it is read as `good.com`, write that
+    in an unusual form; it is read as `xn--bcher-kva.test`, write that
+    in an unusual form; it is read as `good.com`, write that
+    in an unusual form; it is read as `good.com`, write that
+    with a dot at the end; remove it
+    ");
+    for fine in
+        ["http://LOCALHOST:9090", "HTTPS://[::1]:9090/x", "http://prometheus.example.com/a:b@c", "http://127.0.0.1"]
+    {
+        setup(&format!("sources.metrics.prom.url = \"{fine}\""));
+    }
+}
+
 #[tokio::test]
 async fn ss_01_a_name_that_resolves_to_a_metadata_address_is_refused() {
     // The system's resolver reads a literal as the name of itself.
-    let refused = CheckedResolver.resolve("169.254.169.254".parse().unwrap()).await.err().unwrap();
+    let anywhere = || CheckedResolver(Reach::of("metrics.example.com", &["0.0.0.0/0".parse().unwrap()]).unwrap());
+    let refused = anywhere().resolve("169.254.169.254".parse().unwrap()).await.err().unwrap();
     assert_snapshot!(refused, @"169.254.169.254 is a link-local or metadata address; no source may be there");
-    assert!(CheckedResolver.resolve("localhost".parse().unwrap()).await.is_ok());
+    let fine = CheckedResolver(Reach::of("localhost", &[]).unwrap());
+    assert!(fine.resolve("localhost".parse().unwrap()).await.is_ok());
+}
+
+#[tokio::test]
+async fn ss_01_a_name_that_anybody_may_answer_leads_to_no_host_inside() {
+    // As after a change of its name server's mind: the name is a stranger's, the address ours.
+    let rebound = CheckedResolver(Reach::of("metrics.example.com", &[]).unwrap());
+    let refused = rebound.resolve("127.0.0.1".parse().unwrap()).await.err().unwrap();
+    assert_snapshot!(refused, @"127.0.0.1 is a loopback or private address, and `metrics.example.com` is a name that a stranger may answer for; if it is meant, name the network beside `url`: `addresses = [\"127.0.0.1\"]`");
+    let inside = [
+        "127.0.0.1",
+        "10.0.0.1",
+        "172.16.3.4",
+        "192.168.1.1",
+        "100.64.0.1",
+        "::1",
+        "fd00::1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::a00:1",
+    ];
+    let permits = |host: &str, networks: &[&str], address: &str| {
+        let networks: Vec<_> = networks.iter().map(|network| network.parse().unwrap()).collect();
+        Reach::of(host, &networks).unwrap().permits(address.parse().unwrap()).is_ok()
+    };
+    for address in inside {
+        for stranger in ["metrics.example.com", "localhost.example.com", "xinternal.com", "internal.com", "mylocal.io"]
+        {
+            assert!(!permits(stranger, &[], address), "{stranger} {address}");
+        }
+        for named in
+            ["localhost", "prometheus", "prometheus.internal", "a.svc.cluster.local", "p.service.consul", address]
+        {
+            assert!(permits(named, &[], address), "{named} {address}");
+        }
+    }
+    assert!(permits("metrics.example.com", &["10.0.0.0/8"], "10.1.2.3"));
+    assert!(!permits("metrics.example.com", &["10.0.0.0/8"], "127.0.0.1"));
+    assert!(permits("metrics.example.com", &[], "8.8.8.8") && permits("metrics.example.com", &[], "2606:4700::1"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use warrant_kernel::call::tool::ReadError;
 
 use super::address::CheckedResolver;
 use super::place::Place;
+use crate::catalog::reach::Reach;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -24,14 +25,15 @@ pub(super) enum Scheme {
 /// What connections are made with.
 pub(super) struct Wire {
     scheme: Scheme,
+    reach: Reach,
     roots: Vec<Certificate>,
     client: OnceLock<Client>,
     unverified: OnceLock<Client>,
 }
 
 impl Wire {
-    pub(super) fn new(scheme: Scheme, roots: Vec<Certificate>) -> Self {
-        Self { scheme, roots, client: OnceLock::new(), unverified: OnceLock::new() }
+    pub(super) fn new(scheme: Scheme, reach: Reach, roots: Vec<Certificate>) -> Self {
+        Self { scheme, reach, roots, client: OnceLock::new(), unverified: OnceLock::new() }
     }
 
     /// The client.
@@ -39,25 +41,25 @@ impl Wire {
         let roots = self.roots.iter().cloned();
         let builder = match self.scheme {
             // Nothing is ever verified here; an empty set of roots spares reading the system's.
-            Scheme::Plain => base().tls_certs_only([]),
-            Scheme::Tls => base().tls_certs_merge(roots).tls_info(true),
+            Scheme::Plain => self.base().tls_certs_only([]),
+            Scheme::Tls => self.base().tls_certs_merge(roots).tls_info(true),
         };
         made(&self.client, place, builder)
     }
 
     /// A client that takes any certificate, so that the dates of a bad one can be told. Its answers count for nothing.
     pub(super) fn unverified(&self, place: &Place) -> Result<Client, ReadError> {
-        made(&self.unverified, place, base().tls_danger_accept_invalid_certs(true).tls_info(true))
+        made(&self.unverified, place, self.base().tls_danger_accept_invalid_certs(true).tls_info(true))
     }
-}
 
-fn base() -> ClientBuilder {
-    Client::builder()
-        .user_agent(concat!("warrant/", env!("CARGO_PKG_VERSION")))
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .dns_resolver(CheckedResolver)
+    fn base(&self) -> ClientBuilder {
+        Client::builder()
+            .user_agent(concat!("warrant/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .dns_resolver(CheckedResolver(self.reach.clone()))
+    }
 }
 
 fn made(cell: &OnceLock<Client>, place: &Place, builder: ClientBuilder) -> Result<Client, ReadError> {

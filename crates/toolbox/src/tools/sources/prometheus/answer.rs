@@ -1,11 +1,14 @@
 //! The shapes in which a server with the Prometheus API answers. Unknown fields are let be: servers add their own.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use warrant_kernel::call::tool::ReadError;
 use warrant_kernel::domain::name::SourceName;
+use warrant_kernel::redact::guard::first_chars;
 
 use crate::tools::sources::http::answer::Answer;
 
@@ -39,7 +42,7 @@ impl<T> Envelope<T> {
         let mut warnings = self.warnings;
         warnings.extend(self.infos);
         warnings.truncate(10);
-        let warnings = warnings.into_iter().map(|warning| warning.chars().take(SAID).collect()).collect();
+        let warnings = warnings.into_iter().map(|warning| first_chars(&warning, SAID).to_owned()).collect();
         Told { data: self.data, warnings, partial: self.partial }
     }
 }
@@ -56,7 +59,7 @@ pub(super) struct Refusal {
 impl Refusal {
     /// The refusal in the server's own words.
     pub(super) fn told_by(&self, source: &SourceName, answer: &Answer) -> ReadError {
-        let said: String = self.error.chars().take(SAID).collect();
+        let said = first_chars(&self.error, SAID);
         match (answer.status(), self.kind.as_str()) {
             (401 | 403, _) => answer.bad_status(),
             (_, "timeout" | "canceled") | (503, _) => ReadError::Backend {
@@ -90,11 +93,40 @@ pub struct Matrix {
 /// One series.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Series {
-    /// Its labels, `__name__` among them.
+    /// Its labels, `__name__` among them; the first [`MAX_LABELS`] that came.
+    #[serde(deserialize_with = "labels")]
     pub metric: BTreeMap<String, String>,
     /// Its points; none for a native histogram.
     #[serde(default)]
     pub values: Vec<Point>,
+}
+
+/// Most labels of one series that are kept.
+pub const MAX_LABELS: usize = 128;
+
+/// Reads labels; of more than [`MAX_LABELS`] none is made.
+fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    struct Labels;
+
+    impl<'de> Visitor<'de> for Labels {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("labels and their values")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut kept = BTreeMap::new();
+            while kept.len() < MAX_LABELS {
+                let Some((name, value)) = map.next_entry()? else { return Ok(kept) };
+                kept.insert(name, value);
+            }
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok(kept)
+        }
+    }
+
+    deserializer.deserialize_map(Labels)
 }
 
 /// One point.
@@ -112,7 +144,7 @@ impl TryFrom<(f64, String)> for Point {
 
     fn try_from((seconds, value): (f64, String)) -> Result<Self, String> {
         let time = SignedDuration::try_from_secs_f64(seconds).ok().and_then(|at| Timestamp::from_duration(at).ok());
-        let shown = || value.chars().take(40).collect::<String>();
+        let shown = || first_chars(&value, 40);
         Ok(Self {
             time: time.ok_or_else(|| format!("`{seconds}` is no time in seconds"))?,
             value: value.parse().map_err(|_| format!("`{}` is no number", shown()))?,

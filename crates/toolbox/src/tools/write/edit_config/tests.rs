@@ -100,6 +100,20 @@ async fn an_edit_changes_the_match_and_keeps_mode_owner_and_attributes() {
 }
 
 #[tokio::test]
+async fn a_read_that_was_shortened_since_is_not_told_as_a_change_of_the_file() {
+    let yard = Yard::new();
+    yard.put("conf/pool.toml", POOL);
+    let mut read = yard.read("conf/pool.toml", 1, 400).await;
+    read.data.as_object_mut().unwrap().retain(|name, _| name == "path");
+    let edit = edit("conf/pool.toml", "max = 5", "max = 6");
+    let refused = preview(&tool(&yard), &edit, &[read]).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "what was read of `conf/pool.toml` is no longer in view whole; call `read_file` again"
+    );
+}
+
+#[tokio::test]
 async fn fs_15_a_file_that_changed_since_it_was_read_is_read_again_first() {
     let yard = Yard::new();
     yard.put("conf/pool.toml", POOL);
@@ -161,7 +175,7 @@ async fn lines_that_were_not_seen_whole_and_unmasked_are_not_replaced() {
     yard.put("conf/app.toml", &text);
     let part = [yard.read("conf/app.toml", 1, 1).await];
     let told = preview(&tool(&yard), &edit("conf/app.toml", "b = 2", "b = 3"), &part).await.unwrap_err();
-    insta::assert_snapshot!(told, @"line 2 of `conf/app.toml` was not seen as it stands (never shown, cut, masked, or no longer in view); call `read_file` with `from_line` 2 and `lines` 1; a line that holds a masked secret can't be edited");
+    insta::assert_snapshot!(told, @"line 2 of `conf/app.toml` was not seen as it stands (never shown, cut, masked, stripped of invisible characters, or no longer in view); call `read_file` with `from_line` 2 and `lines` 1; a line that holds a masked secret or invisible characters can't be edited");
     let mut masked = yard.read("conf/app.toml", 1, 400).await;
     masked.data["lines"][2] = json!("3| password = \"[secret:password:a1b2c3]\"");
     let seen = [masked];
@@ -257,4 +271,35 @@ async fn a_probe_tells_by_the_digest() {
     assert!(matches!(probe().await, Probed::CantTell { .. }));
     fs::remove_file(yard.path("conf/pool.toml")).unwrap();
     assert!(matches!(probe().await, Probed::CantTell { .. }));
+}
+
+#[tokio::test]
+async fn fs_20_what_a_crash_left_beside_the_file_goes_once_it_is_known_what_became_of_the_write() {
+    let yard = Yard::new();
+    yard.put("conf/pool.toml", POOL);
+    let plan = approved(&yard, "conf/pool.toml", "max = 5", "max = 50").await;
+    let tool = tool(&yard);
+    let left = format!("conf/.warrant-{}-{}.tmp", plan.run.investigation, plan.id);
+    let told = async || match looking(async |looking| tool.probe(&plan, looking).await).await {
+        Probed::DidNot { because } | Probed::Took { because, .. } | Probed::CantTell { because } => because,
+    };
+    // Killed before the exchange: the new content lies there.
+    yard.put(&left, "[pool]\nmax = 50\n");
+    insta::assert_snapshot!(told().await, @"the file is what it was before; what it left beside the file was removed");
+    assert!(!yard.path(&left).exists());
+    // Killed after it: the old content.
+    tool.apply(plan.clone()).await.unwrap();
+    yard.put(&left, POOL);
+    insta::assert_snapshot!(told().await, @"the file is what it was to become; what it left beside the file was removed");
+    assert!(!yard.path(&left).exists());
+    // Another write's file, and what is no file, stay.
+    yard.put("conf/.warrant-i9-A9.tmp", "another's");
+    fs::create_dir(yard.path(&left)).unwrap();
+    assert!(told().await.contains("could not be removed: remove it"));
+    assert!(yard.path("conf/.warrant-i9-A9.tmp").exists() && yard.path(&left).exists());
+    // While nobody knows what happened, everything stays as it is.
+    fs::remove_dir(yard.path(&left)).unwrap();
+    yard.put(&left, POOL);
+    yard.put("conf/pool.toml", "something = \"else\"\n");
+    assert!(!told().await.contains("removed") && yard.path(&left).exists());
 }

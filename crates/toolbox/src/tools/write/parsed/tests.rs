@@ -11,19 +11,20 @@ fn the_form_is_known_by_the_ending() {
 
 #[test]
 fn what_is_well_formed_parses_and_what_is_not_is_told() {
-    let good: [(Form, &[u8]); 7] = [
+    let good: [(Form, &[u8]); 8] = [
         (Form::Toml, b"[pool]\nmax = 5\n"),
         (Form::Toml, b"\xef\xbb\xbfmax = 5\r\n"),
         (Form::Json, b"{\"a\": [1, 2]}"),
         (Form::Yaml, b"a: 1\nb: [x, y]\n---\nc: !tag &anchor 2\nd: *anchor\n"),
         (Form::Yaml, b""),
+        (Form::Yaml, b"\t\n# one\n\t# two\na: 1\t# three\nb: |\n  \tc\n"),
         (Form::Ini, b"top = 1\n; comment\n[a b]\nkey: value\n  goes on\nempty =\n"),
         (Form::Ini, b""),
     ];
     for (form, bytes) in good {
         assert_eq!(form.parse(bytes), Ok(()), "{form}: {}", String::from_utf8_lossy(bytes));
     }
-    let bad: [(Form, &[u8]); 9] = [
+    let bad: [(Form, &[u8]); 13] = [
         (Form::Toml, b"max = \n"),
         (Form::Toml, b"a = 1\na = 2\n"),
         (Form::Json, b"{\"a\": 1,}"),
@@ -31,6 +32,10 @@ fn what_is_well_formed_parses_and_what_is_not_is_told() {
         (Form::Yaml, b"a: [1, 2\n"),
         (Form::Yaml, b"a: b: c\n"),
         (Form::Yaml, b"a:\n\tb: 1\n"),
+        (Form::Yaml, b"\ta: 1\n"),
+        (Form::Yaml, b"# comment\n\n \ta: 1\n"),
+        (Form::Yaml, b"a: 1\n---\n\tb: 1\n"),
+        (Form::Yaml, b"a: 1\n\tb: 2\n"),
         (Form::Ini, b"[section\nkey = 1\n"),
         (Form::Toml, b"a = \"\xff\"\n"),
     ];

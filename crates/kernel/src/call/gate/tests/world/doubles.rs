@@ -109,7 +109,12 @@ impl WriteTool for Doubles {
                 return Err(WriteError::Refused { reason: "CHANGED", message });
             }
             effect(real, &plan, records);
-            let undo = Proposal { tool: plan.tool.clone(), arguments: Map::new(), why: "takes it back".to_owned() };
+            let mut arguments = Map::new();
+            if plan.tool.as_str() == "edit" {
+                arguments.insert("service".to_owned(), plan.target.name.as_str().into());
+                arguments.insert("value".to_owned(), "as before".into());
+            }
+            let undo = Proposal { tool: plan.tool.clone(), arguments, why: "takes it back".to_owned() };
             Ok(Effect {
                 after: bound(real, &plan.target),
                 side_effects: vec![format!("{} is another", plan.target.name)],

@@ -1,5 +1,6 @@
 //! People at hand, what they say, and what the model asks for.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
@@ -112,6 +113,7 @@ pub(in crate::call::gate) fn evidence(n: u64, line: &str) -> ToolResult {
         meta: crate::domain::result::Meta {
             source: None,
             origin: Origin::Log,
+            fields: BTreeMap::new(),
             lines_returned: 1,
             lines_matched: None,
             duration_ms: 1,

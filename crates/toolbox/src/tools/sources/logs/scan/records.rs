@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkMatch};
 use jiff::Timestamp;
+use warrant_kernel::redact::guard::{cut_behind, lone_line};
 
 use super::Record;
 use crate::analysis::level::Level;
@@ -150,6 +151,12 @@ impl<'c> Records<'c> {
         let by_lines = memchr::memchr_iter(b'\n', trimmed).nth(self.context.limits.record_lines.saturating_sub(1));
         let end = by_lines.unwrap_or(trimmed.len()).min(self.context.limits.record_bytes);
         let kept = trimmed.get(..end).unwrap_or(trimmed);
+        let kept = match trimmed.get(end) {
+            None => kept,
+            // Cut between lines: only lines may be missing.
+            Some(b'\n') => cut_behind(trimmed.get(..=end).unwrap_or(kept)).trim_ascii_end(),
+            Some(_) => cut_behind(kept),
+        };
         (kept, (trimmed.len() - kept.len()) as u64)
     }
 }
@@ -248,6 +255,7 @@ impl Sink for &mut Hits<'_, '_, '_> {
     }
 }
 
+/// A line out of its record, up to a limit.
 fn head_of(text: &[u8], most: usize) -> &[u8] {
-    text.get(..most).unwrap_or(text)
+    lone_line(text.get(..most).map_or(text, cut_behind))
 }

@@ -1,0 +1,241 @@
+//! `warrant serve`: one process that alerts, people and programs reach.
+//!
+//! It decides on writes for as long as it runs: it takes the lease of the store, and a second one is refused. What runs when
+//! it ends is parked, and goes on at its next start.
+//!
+//! | module | does |
+//! |---|---|
+//! | `runs` | the investigations of this process |
+//! | `incidents` | what alerts ask for |
+//! | `desk` | what the API asks for |
+//! | `health` | how everything is that it depends on |
+//! | `slack` | what people say and press in Slack, and what they are shown |
+
+mod runs;
+
+mod incidents;
+
+mod desk;
+
+mod health;
+
+mod slack;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use warrant_kernel::domain::name::InvestigationId;
+use warrant_kernel::store::Store;
+
+use super::fault::Fault;
+use super::sequencer::hold::Hold;
+use super::{App, SystemClock, environment};
+use crate::agent::trace::{Unwatched, Watcher};
+use crate::alert::counts::Counts;
+use crate::alert::{front, worker};
+use crate::chat::terminal::approver::Attended;
+use crate::config::people::ConfigPeople;
+use crate::config::serve::Checked;
+use crate::web::feed::Feed;
+use crate::web::guard::{Guard, guarded};
+use crate::web::metrics::Metrics;
+use crate::web::server::{self, Drained};
+use crate::web::{self, Pace};
+
+use desk::Desk;
+use incidents::Incidents;
+use runs::{Ends, Runs};
+use slack::{Connection, Slack, Watching};
+
+pub use desk::NOBODY;
+pub use incidents::REQUESTER;
+
+/// What there is to tell while it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// It is ready.
+    Ready {
+        /// Where it listens.
+        at: SocketAddr,
+        /// The routes of alerts that are on.
+        routes: Vec<String>,
+        /// Investigations of before that go on.
+        taken_up: usize,
+    },
+    /// It is about to end.
+    Ending {
+        /// Investigations that are parked.
+        running: usize,
+        /// For how many seconds requests under way may go on.
+        drain_s: u64,
+    },
+}
+
+/// The sections of the config for serving, checked with the secrets of the environment.
+///
+/// # Errors
+/// [`Fault::Config`] with all that is wrong.
+pub fn settings(app: &App) -> Result<Checked, Fault> {
+    let mut problems = Vec::new();
+    for name in [NOBODY, REQUESTER] {
+        if app.config.people.iter().any(|(person, _)| person.as_str() == name) {
+            problems.push(format!("`[people.{name}]`: `{name}` is a name of Warrant's own; choose another name"));
+        }
+    }
+    match app.config.serve.check(&environment) {
+        Ok(checked) if problems.is_empty() => Ok(checked),
+        Ok(_) => Err(Fault::Config { path: app.config.path.clone(), problems }),
+        Err(more) => {
+            problems.extend(more);
+            Err(Fault::Config { path: app.config.path.clone(), problems })
+        }
+    }
+}
+
+/// Serves until `cancel` fires.
+///
+/// # Errors
+/// [`Fault::Ledger`] where another process has the store; [`Fault::Failed`] where it can't listen.
+pub async fn serve(app: Arc<App>, cancel: CancellationToken, tell: &mut dyn FnMut(News)) -> Result<(), Fault> {
+    let settings = settings(&app)?;
+    let listen = settings.web.listen;
+    let listener = TcpListener::bind(listen).await.map_err(|error| {
+        Fault::Failed(format!("can't listen on {listen}: {error}; `listen` under `[web]` says where"))
+    })?;
+    let at = listener.local_addr().map_err(|error| Fault::Failed(error.to_string()))?;
+    let store = app.store().await?;
+    let connection = match &settings.slack {
+        Some((slack, secrets)) => Some(Connection::new(&app, slack.clone(), secrets.clone())?),
+        None => None,
+    };
+    let directory = match &connection {
+        Some(connection) => connection.directory(),
+        None => Arc::new(ConfigPeople::new(app.config.path.clone())),
+    };
+    let hold = Arc::new(Hold::take_with(&app, Attended::default(), directory).await?);
+    let slack = connection.map(|it| Slack::new(Arc::clone(&app), store.clone(), Arc::clone(&hold), it));
+    let served = {
+        let ground = Ground { app: &app, store: &store, hold: &hold, slack: slack.as_ref() };
+        serving(ground, (listener, at), settings, cancel, tell).await
+    };
+    drop(slack);
+    // All that held it has ended; were something left, its last checkpoint would go unpublished until the next start.
+    let Ok(hold) = Arc::try_unwrap(hold) else {
+        return Err(Fault::Failed("something still holds the sequencer at the end".to_owned()));
+    };
+    hold.end().await;
+    store.close().await;
+    served
+}
+
+/// What everything stands on.
+struct Ground<'a> {
+    app: &'a Arc<App>,
+    store: &'a Store,
+    hold: &'a Arc<Hold>,
+    slack: Option<&'a Arc<Slack>>,
+}
+
+async fn serving(
+    Ground { app, store, hold, slack }: Ground<'_>,
+    (listener, at): (TcpListener, SocketAddr),
+    settings: Checked,
+    cancel: CancellationToken,
+    tell: &mut dyn FnMut(News),
+) -> Result<(), Fault> {
+    let tools = app.bench.registry.iter().map(|tool| tool.about().name.to_string()).collect();
+    let metrics = Metrics::new(tools, app.config.model_order.iter().cloned().collect());
+    let (feed, incidents) = (Feed::new(), Incidents::new(Arc::clone(app), slack.cloned(), cancel.clone()));
+    let runs = Runs::new(runs::Parts {
+        app: Arc::clone(app),
+        store: store.clone(),
+        hold: Arc::clone(hold),
+        seats: app.config.serve.at_once,
+        watch: watch(&feed, &metrics, slack),
+        ends: ends(&incidents, slack),
+    });
+    let counts = Arc::<Counts>::default();
+    let (work, handle) = worker::Worker::start(worker::Parts {
+        store: store.clone(),
+        limits: settings.alerts.limits,
+        around: Arc::clone(&app.bench.catalog) as Arc<dyn crate::alert::incident::Neighbourhood>,
+        seam: Arc::clone(&incidents) as Arc<dyn crate::alert::seam::Investigations>,
+        clock: Arc::new(SystemClock),
+        counts: Arc::clone(&counts),
+    })
+    .await?;
+    incidents.join(runs.clone(), handle);
+    let alerts = front::router(
+        &settings.alerts,
+        front::Parts {
+            store: store.clone(),
+            redactor: app.redactor.clone(),
+            around: Arc::clone(&app.bench.catalog) as Arc<dyn crate::alert::incident::Neighbourhood>,
+            clock: Arc::new(SystemClock),
+            counts,
+        },
+    );
+    let closing = cancel.child_token();
+    let api = web::router(web::Parts {
+        backend: Arc::new(Desk::new(Arc::clone(app), Arc::clone(hold), runs.clone(), store.clone(), slack.cloned())),
+        store: store.clone(),
+        feed,
+        metrics: Arc::clone(&metrics),
+        closing: closing.clone(),
+        pace: Pace::standard(),
+    });
+    let from_slack = match slack {
+        Some(slack) => slack.begin(runs.clone(), &cancel).await?,
+        None => Router::new(),
+    };
+    let router = guarded(api.merge(alerts).merge(from_slack), Guard { names: Arc::new(settings.web.names), metrics });
+    let taken_up = runs.take_up().await?;
+    let working = tokio::spawn(work.run(cancel.child_token()));
+    tell(News::Ready { at, routes: settings.alerts.routes.keys().cloned().collect(), taken_up });
+    let drain_s = settings.web.limits.drain.as_secs();
+    let parking = async {
+        cancel.cancelled().await;
+        tell(News::Ending { running: runs.count(), drain_s });
+        runs.park().await
+    };
+    let (served, _parked) = tokio::join!(server::serve(listener, router, settings.web.limits, closing), parking);
+    incidents.part();
+    if let Some(slack) = slack {
+        slack.end().await;
+    }
+    if let Err(error) = working.await {
+        tracing::error!(%error, "the worker of alerts broke off");
+    }
+    let drained = served.map_err(|error| Fault::Failed(format!("can't serve any more: {error}")))?;
+    let Drained { cut, .. } = drained;
+    if cut > 0 {
+        tracing::warn!(cut, "requests under way were cut off");
+    }
+    Ok(())
+}
+
+/// Everything that happens is counted, shown, and told to whoever follows it.
+fn watch(feed: &Arc<Feed>, metrics: &Arc<Metrics>, slack: Option<&Arc<Slack>>) -> runs::Watch {
+    let (feed, metrics, slack) = (Arc::clone(feed), Arc::clone(metrics), slack.cloned());
+    Box::new(move |id: &InvestigationId| -> Arc<dyn Watcher> {
+        let counted = metrics.counting(Arc::new(Unwatched));
+        let shown = match &slack {
+            Some(slack) => {
+                Arc::new(Watching { slack: Arc::clone(slack), id: id.clone(), then: counted }) as Arc<dyn Watcher>
+            }
+            None => counted,
+        };
+        feed.watch(id.clone(), shown)
+    })
+}
+
+fn ends(incidents: &Arc<Incidents>, slack: Option<&Arc<Slack>>) -> Vec<Arc<dyn Ends>> {
+    let mut ends: Vec<Arc<dyn Ends>> = vec![Arc::clone(incidents) as Arc<dyn Ends>];
+    if let Some(slack) = slack {
+        ends.push(Arc::clone(slack) as Arc<dyn Ends>);
+    }
+    ends
+}
