@@ -98,6 +98,13 @@ impl Serving {
         serde_json::from_str(&last).unwrap()
     }
 
+    /// The memory that it has now, in KiB.
+    pub fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     pub async fn get(&self, path: &str) -> Value {
         reqwest::get(format!("{}{path}", self.at)).await.unwrap().json().await.unwrap()
     }
