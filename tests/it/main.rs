@@ -65,3 +65,5 @@ mod sizes;
 mod limits;
 
 mod alertmanager;
+
+mod telemetry;
