@@ -95,6 +95,21 @@ impl Exporter {
         }
     }
 
+    /// Posts a request without spans, to see whether the collector takes any. Where it is, or what is wrong.
+    ///
+    /// # Errors
+    /// Why it takes none.
+    pub async fn probe(&self) -> Result<String, String> {
+        let empty = ExportTraceServiceRequest::default().encode_to_vec();
+        let url = &self.settings.url;
+        match posted(&client(&self.settings)?, &self.settings, empty).await {
+            Sent::Taken { .. } => Ok(url.to_string()),
+            Sent::Later { why, .. } | Sent::Refused { why } => {
+                Err(format!("{url} takes no spans: {why}; see that a collector of OTLP over HTTP listens there"))
+            }
+        }
+    }
+
     fn begin(&self) -> Ways {
         let (spans, waiting) = mpsc::channel(QUEUE);
         let (last, ends) = mpsc::channel(1);
@@ -239,15 +254,19 @@ impl Task {
                 Err(why) => return Sent::Refused { why },
             },
         };
-        let request = client
-            .post(self.settings.url.clone())
-            .headers(self.settings.headers.iter().cloned().collect::<HeaderMap>())
-            .header(CONTENT_TYPE, "application/x-protobuf")
-            .body(body);
-        match timeout(REQUEST, answered(request)).await {
-            Ok(sent) => sent,
-            Err(_elapsed) => Sent::Later { why: format!("no answer within {} s", REQUEST.as_secs()), pause: None },
-        }
+        posted(client, &self.settings, body).await
+    }
+}
+
+async fn posted(client: &Client, settings: &Checked, body: Vec<u8>) -> Sent {
+    let request = client
+        .post(settings.url.clone())
+        .headers(settings.headers.iter().cloned().collect::<HeaderMap>())
+        .header(CONTENT_TYPE, "application/x-protobuf")
+        .body(body);
+    match timeout(REQUEST, answered(request)).await {
+        Ok(sent) => sent,
+        Err(_elapsed) => Sent::Later { why: format!("no answer within {} s", REQUEST.as_secs()), pause: None },
     }
 }
 

@@ -82,6 +82,14 @@ impl Spans {
         self.parts.exporter.close().await;
     }
 
+    /// Whether the collector takes spans, and where it is.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn probe(&self) -> Result<String, String> {
+        self.parts.exporter.probe().await
+    }
+
     fn export(&self, run: &Run, span: Span) {
         self.parts.exporter.take(SpanData {
             span_context: context(run.trace, span.id),

@@ -28,10 +28,14 @@ use crate::model_server::script::Shape;
 
 use tap::{Span, Tap, free_port};
 
-fn app(world: &World, server: &ModelServer, port: u16, more: &str) -> App {
+fn config(world: &World, server: &ModelServer, port: u16, more: &str) -> String {
     let models = model("main", Shape::OpenAi, &server.base_url(Shape::OpenAi), "");
     let telemetry = format!("[telemetry]\notlp_endpoint = \"http://127.0.0.1:{port}\"\n{more}\n");
-    world.app(&world.config(&["main"], &models, "", &telemetry))
+    world.config(&["main"], &models, "", &telemetry)
+}
+
+fn app(world: &World, server: &ModelServer, port: u16, more: &str) -> App {
+    world.app(&config(world, server, port, more))
 }
 
 fn named<'s>(spans: &'s [Span], begins: &str) -> Vec<&'s Span> {
@@ -229,4 +233,60 @@ async fn without_a_receiver_an_investigation_is_what_it_is_anyway() {
     let silenced = app(&world, &server, silent.local_addr().unwrap().port(), "");
     assert_eq!(world.report(&silenced).await.1, expected);
     tokio::time::timeout(std::time::Duration::from_secs(10), silenced.close()).await.unwrap();
+}
+
+/// The program, with the key of its collector in the environment.
+async fn program(world: &World, args: &[&str]) -> std::process::Output {
+    tokio::process::Command::new(env!("CARGO_BIN_EXE_warrant"))
+        .args(args)
+        .env_clear()
+        .env("WARRANT_CONFIG", world.path("warrant.toml"))
+        .env("KEY", KEY)
+        .env("COLLECTOR", COLLECTOR)
+        // What a collector's own variables say is nothing to us.
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+        .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+        .env("OTEL_SDK_DISABLED", "true")
+        .output()
+        .await
+        .unwrap()
+}
+
+/// The value of a header.
+const COLLECTOR: &str = "Bearer zx-81-collector-key-57Qm";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_ends_has_sent_its_spans() {
+    let Some(mut tap) = Tap::start("a_command_that_ends_has_sent_its_spans").await else { return };
+    let world = World::new();
+    let server = serve_all(world.script()).await;
+    let headers = "headers_env = { authorization = \"COLLECTOR\" }";
+    world.write_config(&config(&world, &server, tap.port, headers));
+    let check = program(&world, &["check", "--json"]).await;
+    let said = String::from_utf8(check.stdout).unwrap();
+    let told = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let tried = told.into_iter().find(|it| it["what"] == "telemetry").unwrap();
+    assert_eq!(tried["ok"], true, "{tried}");
+    let asked = program(&world, &["ask", "why does checkout fail?", "--json"]).await;
+    let report: Value = serde_json::from_slice(&asked.stdout).unwrap();
+    let (spans, _) = tap.run().await;
+    assert_eq!(spans.last().unwrap().told("gen_ai.conversation.id"), report["investigation"]);
+}
+
+#[tokio::test]
+async fn rd_12_a_collector_that_fails_is_told_of_once_and_without_its_key() {
+    let world = World::new();
+    let server = serve_all(world.script()).await;
+    let port = free_port();
+    world.write_config(&config(&world, &server, port, "headers_env = { authorization = \"COLLECTOR\" }"));
+    let asked = program(&world, &["ask", "why does checkout fail?", "--json"]).await;
+    assert_eq!(asked.status.code(), Some(0));
+    let said = String::from_utf8(asked.stderr).unwrap();
+    assert_eq!(said.matches("does not take spans").count(), 1, "{said}");
+    assert_eq!(said.matches("did not take the last spans").count(), 1, "{said}");
+    assert!(said.contains(&format!("127.0.0.1:{port}")) && !said.contains("collector-key"), "{said}");
+    let check = program(&world, &["check"]).await;
+    let shown = String::from_utf8(check.stdout).unwrap();
+    assert!(shown.contains("telemetry") && shown.contains("takes no spans"), "{shown}");
+    assert!(!shown.contains("collector-key"));
 }

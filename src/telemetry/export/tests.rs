@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use futures_util::future::join_all;
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, Value};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTracePartialSuccess;
@@ -123,7 +124,7 @@ async fn spans_leave_together_with_the_headers_and_the_names_of_the_config() {
 
 #[tokio::test]
 async fn what_may_be_sent_again_is_sent_again_and_nothing_is_lost() {
-    for status in [429, 502, 503, 504] {
+    let tried = [429, 502, 503, 504].map(|status| async move {
         let (collector, url) = Collector::start(&[Answer::Status(status)]).await;
         let exporter = exporter(url);
         exporter.take(span("a"));
@@ -131,21 +132,26 @@ async fn what_may_be_sent_again_is_sent_again_and_nothing_is_lost() {
         exporter.take(span("b"));
         assert_eq!(collector.requests(2).await, [vec!["a"], vec!["a", "b"]], "{status}");
         assert_eq!(exporter.lost(), 0);
-    }
+    });
+    join_all(tried).await;
 }
 
 #[tokio::test]
 async fn what_is_refused_is_lost_and_counted_until_spans_are_taken_again() {
-    for status in [301, 400, 401, 500] {
-        let (collector, url) = Collector::start(&[Answer::Status(status)]).await;
+    let tried = [301, 400, 401, 500].map(|status| async move {
+        let (collector, url) = Collector::start(&[Answer::Status(status), Answer::Status(status)]).await;
         let exporter = exporter(url);
         exporter.take(span("a"));
-        collector.requests(1).await;
-        exporter.take(span("b"));
-        assert_eq!(collector.requests(2).await, [["a"], ["b"]], "{status}");
         exporter.close().await;
+        assert_eq!(exporter.lost(), 1, "{status}");
+        assert!(exporter.probe().await.unwrap_err().contains(&status.to_string()));
+        exporter.take(span("b"));
+        exporter.close().await;
+        assert_eq!(collector.requests(3).await, [vec!["a"], vec![], vec!["b"]], "{status}");
         assert_eq!(exporter.lost(), 0, "it was told, and counts anew");
-    }
+        assert!(exporter.probe().await.unwrap().ends_with("/v1/traces"));
+    });
+    join_all(tried).await;
 }
 
 #[tokio::test]
