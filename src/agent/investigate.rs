@@ -2,6 +2,8 @@
 
 mod asking;
 
+mod parking;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,6 +122,7 @@ impl Investigation<'_> {
                 // The largest part of a run: on the heap, so that whoever awaits the run stays small.
                 Step::CarryOut(calls) => Box::pin(self.carry_out(&state, calls)).await,
                 Step::AskModel(_) | Step::HandIn(_) | Step::Partial(_) if self.hear().await => {}
+                Step::HandIn(handed_in) if self.park(&state, &handed_in).await => {}
                 Step::HandIn(handed_in) => self.hand_in(&state, handed_in).await,
                 Step::Warn(text) => self.trace.append(vec![Body::Budget { text, spent: false }]).await,
                 Step::Spend(text) => self.trace.append(vec![Body::Budget { text, spent: true }]).await,
@@ -281,6 +284,7 @@ pub(super) fn received(state: &State, library: &Library, handed_in: &HandedIn) -
         Ok(_) if handed_in.beside_others && state.returns() == 0 => {
             Judged::Returned("the calls beside it have been answered; read them, then call `report` alone".to_owned())
         }
+        Ok(_) if handed_in.beside_news => Judged::Returned(step::MEANWHILE.to_owned()),
         Ok(draft) => report::judge(state, library, draft, &handed_in.written_by, handed_in.chance),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::event::Body;
 use warrant_kernel::domain::name::PersonId;
@@ -39,6 +39,7 @@ struct Waiting {
 #[derive(Default)]
 pub struct News {
     waiting: Mutex<Waiting>,
+    arrived: Notify,
     stop: CancellationToken,
 }
 
@@ -84,12 +85,20 @@ impl News {
         }
         let (kept, told) = oneshot::channel();
         waiting.pieces.push(Piece { body, kept });
+        self.arrived.notify_one();
         Ok(told)
     }
 
     /// Fires when it shall end.
     pub(super) fn stopping(&self) -> &CancellationToken {
         &self.stop
+    }
+
+    /// Back as soon as something waits.
+    pub(super) async fn came(&self) {
+        while self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pieces.is_empty() {
+            self.arrived.notified().await;
+        }
     }
 
     /// What waits; whoever takes it keeps it and then says so.

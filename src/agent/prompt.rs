@@ -264,11 +264,15 @@ pub fn still_seen(state: &State) -> Vec<ToolResult> {
     seen.iter().map(envelope::as_seen).collect()
 }
 
-/// The calls of a turn in its order, and after them the reads that its writes brought about.
+/// The calls of a turn in its order, and after them the reads that came by themselves before the next one: of its writes, or
+/// of earlier ones that had to wait.
 fn calls_of<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a CallState> {
     let called: Vec<&CallState> =
         step::acted_on(state, turn).filter_map(|call| state.call_of(turn.number, call)).collect();
-    let after = called.iter().flat_map(|known| state.follow_ups_of(&known.call.id));
+    let after = state
+        .calls
+        .iter()
+        .filter(|known| known.turn == turn.number && matches!(known.call.by, Caller::FollowUp { .. }));
     let after: Vec<&CallState> = after.collect();
     called.into_iter().chain(after).collect()
 }

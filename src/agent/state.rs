@@ -34,6 +34,8 @@ pub struct CallState {
     pub call: Call,
     /// Whether it looks or changes something.
     pub kind: CallKind,
+    /// The turn after whose answer it was asked; 0 before the first.
+    pub turn: u32,
     /// When it was asked: the `now` it is carried out with, however often.
     pub asked_at: Timestamp,
     /// Whether the run was broken off while it was under way: a write is then looked up and not asked again.
@@ -224,6 +226,7 @@ impl State {
             self.calls.push(CallState {
                 call: call.clone(),
                 kind,
+                turn: self.turns.last().map_or(0, |turn| turn.number),
                 asked_at,
                 broken_off: false,
                 result: None,

@@ -12,6 +12,10 @@ use super::state::{CallState, Ending, State, Turn};
 /// The loop's own tool, by which a model ends the investigation.
 pub const REPORT: &str = "report";
 
+/// What a report is told that was written before the last news.
+pub(super) const MEANWHILE: &str =
+    "something was said after it was written, which stands beneath: take it in, then call `report` again";
+
 /// Answers in a row that bring the investigation no further. With several models each has had its turn by then.
 const IDLE_TURNS: usize = 3;
 
@@ -49,6 +53,8 @@ pub struct HandedIn {
     pub written_by: String,
     /// Whether other calls stood beside it, whose results its writer had not seen.
     pub beside_others: bool,
+    /// Whether something was said since, which its writer had not seen and has room to take in.
+    pub beside_news: bool,
     /// Whether it may still go back for claims that do not stand up.
     pub chance: Chance,
 }
@@ -157,14 +163,15 @@ fn handed_in(state: &State, turn: &Turn) -> Option<HandedIn> {
     }
     let draft = draft_of(state, turn)?;
     let beside_others = is_beside_others(state, turn);
+    let beside_news = !turn.notes.is_empty() && state.ending.is_none() && !matches!(budget(state), Room::Spent(_));
     // A report that went back for its form, or for what stood beside it, has not been judged yet.
     let was_judged = |earlier: &Turn| {
-        !earlier.returned.is_empty()
+        earlier.returned.values().any(|message| message != MEANWHILE)
             && matches!(draft_of(state, earlier), Some(Ok(_)))
             && !is_beside_others(state, earlier)
     };
     let chance = if state.turns.iter().any(was_judged) { Chance::Last } else { Chance::First };
-    Some(HandedIn { call_id, draft, written_by: turn.answer.model.clone(), beside_others, chance })
+    Some(HandedIn { call_id, draft, written_by: turn.answer.model.clone(), beside_others, beside_news, chance })
 }
 
 /// The report among a turn's calls, or what is wrong with its form.

@@ -46,6 +46,30 @@ pub trait WriteSide: Send + Sync {
 
     /// How far the ledger has come, signed: what an auditor holds a record against. None where it can't be told.
     async fn checkpoint(&self) -> Option<String>;
+
+    /// Where to wait for people who decide later. None where the report does not wait for them.
+    fn lobby(&self) -> Option<&dyn Lobby>;
+}
+
+/// Where an investigation waits for people, so that others may run meanwhile.
+#[async_trait]
+pub trait Lobby: Send + Sync {
+    /// Gives its place to others.
+    fn leave(&self);
+
+    /// Back when something may have been decided.
+    async fn moved(&self);
+
+    /// Back with a place of its own.
+    async fn enter(&self);
+}
+
+/// How it stands with the writes that waited.
+pub(super) struct Settling {
+    /// What became of some of them, to be noted.
+    pub(super) bodies: Vec<Body>,
+    /// Whether any waits still.
+    pub(super) waits: bool,
 }
 
 /// There are no writes.
@@ -62,6 +86,10 @@ impl WriteSide for NoWrites {
     }
 
     async fn checkpoint(&self) -> Option<String> {
+        None
+    }
+
+    fn lobby(&self) -> Option<&dyn Lobby> {
         None
     }
 }
@@ -163,7 +191,18 @@ impl Investigation<'_> {
 
     /// Notes what was decided meanwhile on writes that waited; whether anything was.
     pub(super) async fn settle(&self, state: &State) -> bool {
-        let mut settled = Vec::new();
+        let settled = self.settling(state).await.bodies;
+        let any = !settled.is_empty();
+        if any {
+            self.scheduler.forget();
+            self.trace.append(settled).await;
+        }
+        any
+    }
+
+    /// What became of the writes that waited.
+    pub(super) async fn settling(&self, state: &State) -> Settling {
+        let (mut settled, mut waits) = (Vec::new(), false);
         for waiting in state.waiting() {
             let Some(known) = state.calls.iter().find(|known| known.call.id == waiting.call_id) else { continue };
             let (Some(account), Some(result)) = (self.account(state, &known.call).await, &known.result) else {
@@ -171,11 +210,14 @@ impl Investigation<'_> {
             };
             // The verdict is a moment away, and without it the news would be half.
             if account.is_looked_at {
+                waits = true;
                 continue;
             }
             let deed = self.notes.of(account.card.approval);
             let mut written = told::settled(&known.call, result, &account, deed.as_ref());
-            if written.outcome != waiting.outcome {
+            if written.outcome == waiting.outcome {
+                waits = true;
+            } else {
                 if let Some(proof) = &mut written.proof {
                     proof.checkpoint = self.writes.checkpoint().await;
                 }
@@ -184,12 +226,7 @@ impl Investigation<'_> {
                 settled.push(Body::Settled { written: Box::new(written), text, follow_ups });
             }
         }
-        let any = !settled.is_empty();
-        if any {
-            self.scheduler.forget();
-            self.trace.append(settled).await;
-        }
-        any
+        Settling { bodies: settled, waits }
     }
 
     /// Whose word there is for targets, beside the question itself. None of it is the model's.

@@ -11,7 +11,7 @@ use warrant_kernel::call::gate::sequencer::Sequencer;
 use super::App;
 use super::fault::told;
 use super::sequencer::hold::Hold;
-use crate::agent::writes::WriteSide;
+use crate::agent::writes::{Lobby, WriteSide};
 use people::Present;
 
 /// What is opened when it is needed.
@@ -60,5 +60,10 @@ impl WriteSide for Lazy<'_> {
 
     async fn checkpoint(&self) -> Option<String> {
         self.hold.get()?.checkpoint().await
+    }
+
+    /// Who sits at a terminal is asked there and then; what waits for others, the report says.
+    fn lobby(&self) -> Option<&dyn Lobby> {
+        None
     }
 }

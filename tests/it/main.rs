@@ -67,3 +67,5 @@ mod limits;
 mod alertmanager;
 
 mod telemetry;
+
+mod deploy;

@@ -5,3 +5,7 @@ mod world;
 mod story;
 
 mod alerts;
+
+mod shop;
+
+mod whole;

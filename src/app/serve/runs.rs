@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -23,7 +24,7 @@ use warrant_kernel::store::{Store, StoreError};
 
 use crate::agent::news::News;
 use crate::agent::trace::Watcher;
-use crate::agent::writes::WriteSide;
+use crate::agent::writes::{Lobby, WriteSide};
 use crate::app::ask::{Asking, Company, Ended, Ready};
 use crate::app::fault::{Fault, told};
 use crate::app::investigations::{TakenUp, take_up};
@@ -35,6 +36,9 @@ const STILL_OF_USE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Most investigations that are taken up after a break.
 const MOST_TAKEN_UP: u32 = 10_000;
+
+/// How often it is looked whether people have decided.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Watches an investigation that begins, or goes on.
 pub type Watch = Box<dyn Fn(&InvestigationId) -> Arc<dyn Watcher> + Send + Sync>;
@@ -89,7 +93,7 @@ pub struct Runs(Arc<Inner>);
 struct Inner {
     app: Arc<App>,
     store: Store,
-    writes: Side,
+    hold: Arc<Hold>,
     seats: Arc<Semaphore>,
     spare: usize,
     running: Mutex<BTreeMap<InvestigationId, Arc<News>>>,
@@ -99,13 +103,36 @@ struct Inner {
     cancel: CancellationToken,
 }
 
-/// Where the writes of all investigations go. Nobody sits here: what needs a person waits for one.
-struct Side(Arc<Hold>);
+/// Where the writes of an investigation go. Nobody sits here: what needs a person waits for one, and the report with it, while
+/// its seat is others'.
+struct Side {
+    hold: Arc<Hold>,
+    seats: Arc<Semaphore>,
+    seat: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+#[async_trait]
+impl Lobby for Side {
+    fn leave(&self) {
+        self.seat.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    async fn moved(&self) {
+        // Votes come over several ways, and time ends approvals without any; looking is cheap and misses none.
+        tokio::time::sleep(LOOK).await;
+    }
+
+    async fn enter(&self) {
+        // The seats are never closed.
+        let seat = Arc::clone(&self.seats).acquire_owned().await.ok();
+        *self.seat.lock().unwrap_or_else(PoisonError::into_inner) = seat;
+    }
+}
 
 #[async_trait]
 impl WriteSide for Side {
     async fn sequencer(&self) -> Result<&Sequencer, String> {
-        Ok(self.0.sequencer())
+        Ok(self.hold.sequencer())
     }
 
     fn approver(&self) -> &dyn Approver {
@@ -113,7 +140,11 @@ impl WriteSide for Side {
     }
 
     async fn checkpoint(&self) -> Option<String> {
-        self.0.checkpoint().await
+        self.hold.checkpoint().await
+    }
+
+    fn lobby(&self) -> Option<&dyn Lobby> {
+        Some(self)
     }
 }
 
@@ -138,7 +169,7 @@ impl Runs {
         Self(Arc::new(Inner {
             app,
             store,
-            writes: Side(hold),
+            hold,
             seats: Arc::new(Semaphore::new(seats)),
             spare: seats / 4,
             running: Mutex::default(),
@@ -232,9 +263,11 @@ impl Runs {
     fn run(&self, place: Place, ready: Ready, permit: OwnedSemaphorePermit) {
         let inner = Arc::clone(&self.0);
         self.0.tasks.spawn(async move {
-            let company = Company { writes: &inner.writes, news: Arc::clone(&place.news) };
+            let (hold, seats) = (Arc::clone(&inner.hold), Arc::clone(&inner.seats));
+            let side = Side { hold, seats, seat: Mutex::new(Some(permit)) };
+            let company = Company { writes: &side, news: Arc::clone(&place.news) };
             let ended = ready.run(&inner.app, company, inner.cancel.child_token()).await;
-            drop(permit);
+            drop(side);
             match ended {
                 Ended::Reported(report) => {
                     for hears in &inner.ends {

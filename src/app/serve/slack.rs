@@ -8,6 +8,7 @@
 //! | [`home`] | where the messages of an investigation stand |
 //! | [`talk`] | what people say |
 //! | [`click`] | what people press and fill in |
+//! | [`readings`] | how far they have read the wholes of cards |
 //! | [`shows`] | progress, reports, incidents |
 //! | [`cards`] | what waits for people, and what became of it |
 
@@ -16,6 +17,8 @@ mod home;
 mod talk;
 
 mod click;
+
+mod readings;
 
 mod shows;
 
@@ -51,8 +54,8 @@ use crate::chat::slack::socket::Socket;
 use crate::chat::slack::who::{Register, Who};
 use crate::config::people::ConfigPeople;
 
-use click::Readings;
 use home::Home;
+use readings::Readings;
 
 pub(super) use shows::Watching;
 

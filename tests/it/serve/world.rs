@@ -45,6 +45,16 @@ pub async fn slack() -> SlackServer {
     slack
 }
 
+/// What the config takes from the environment.
+pub fn secrets() -> [(&'static str, &'static str); 4] {
+    [
+        ("KEY", crate::investigation::KEY),
+        ("ALERTS_TOKEN", BEARER),
+        ("SLACK_BOT_TOKEN", BOT_TOKEN),
+        ("SLACK_APP_TOKEN", APP_TOKEN),
+    ]
+}
+
 /// The running process.
 pub struct Serving {
     child: Child,
@@ -59,10 +69,7 @@ impl Serving {
         let mut child = Command::new(env!("CARGO_BIN_EXE_warrant"))
             .args(["serve", "--json", "--config"])
             .arg(path)
-            .env("KEY", crate::investigation::KEY)
-            .env("ALERTS_TOKEN", BEARER)
-            .env("SLACK_BOT_TOKEN", BOT_TOKEN)
-            .env("SLACK_APP_TOKEN", APP_TOKEN)
+            .envs(secrets())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()

@@ -1,6 +1,5 @@
 //! What people press and fill in: votes, each proved anew, and the pages that they read before.
 //!
-//! How far somebody has read the whole of a card is kept here and nowhere else; after a restart they read it again.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -22,35 +21,11 @@ use crate::chat::slack::card::Glass;
 use crate::chat::slack::escape::Shown;
 use crate::chat::slack::inbox::{Answer, Desk, Modal};
 use crate::chat::slack::incoming::{By, Incoming, Spot, View, Words};
-use crate::chat::slack::modal::{self, Question, Reading};
+use crate::chat::slack::modal::{self, Question};
 use crate::chat::slack::outbox::{Class, Thread};
 
 /// Notes of what people said of reports.
 const FEEDBACK: &str = "feedback";
-
-/// Readings that are remembered; the oldest cards go first.
-const MOST_READINGS: usize = 1_024;
-
-/// How far each person has read each card.
-#[derive(Default)]
-pub(super) struct Readings(BTreeMap<(ApprovalId, String), Reading>);
-
-impl Readings {
-    fn of(&mut self, user: &str, card: &Card) -> &mut Reading {
-        if self.0.len() >= MOST_READINGS {
-            self.0.pop_first();
-        }
-        self.0.entry((card.approval, user.to_owned())).or_insert_with(|| Reading::begin(card))
-    }
-
-    /// Whether somebody has read all of just this card.
-    fn whole(&self, user: &str, card: &CardRef) -> Whole {
-        match self.0.get(&(card.approval, user.to_owned())) {
-            Some(reading) if reading.card() == card => reading.whole(),
-            Some(_) | None => Whole::NotOpened,
-        }
-    }
-}
 
 /// One person may take another's place only where two are asked for.
 pub(super) fn glass(card: &Card) -> Glass {
@@ -71,10 +46,17 @@ impl Slack {
         }
     }
 
-    fn page(&self, user: &str, card: &Card, page: usize) -> serde_json::Value {
-        let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        let reading = readings.of(user, card);
-        modal::whole(card, reading, page, glass(card)).value()
+    /// A page of the whole. That somebody has come to the last one is kept before they see Approve there.
+    async fn page(&self, user: &str, card: &Card, page: usize) -> serde_json::Value {
+        let (view, whole) = {
+            let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+            let reading = readings.of(user, card);
+            (modal::whole(card, reading, page, glass(card)).value(), reading.whole())
+        };
+        if whole == Whole::Opened {
+            self.keep_reading(user, &CardRef::of(card)).await;
+        }
+        view
     }
 
     /// A button that needs no form.
@@ -83,7 +65,7 @@ impl Slack {
         match action {
             Action::Approve => {
                 let Ok(card) = value.parse::<CardRef>() else { return Ok(()) };
-                let whole = self.readings.lock().unwrap_or_else(PoisonError::into_inner).whole(&by.user, &card);
+                let whole = self.read_whole(&by.user, &card).await;
                 self.vote(by, &card, whole, spot.map(|spot| spot.channel.as_str())).await;
                 Ok(())
             }
@@ -117,7 +99,7 @@ impl Slack {
         let Ok(kept) = view.private_metadata.parse::<Kept>() else { return Ok(()) };
         match form {
             Form::Whole => {
-                let whole = self.readings.lock().unwrap_or_else(PoisonError::into_inner).whole(&by.user, &kept.card);
+                let whole = self.read_whole(&by.user, &kept.card).await;
                 self.vote(by, &kept.card, whole, None).await;
             }
             Form::Deny | Form::BreakGlass | Form::Reopen | Form::Revoke => {
@@ -151,7 +133,7 @@ impl Slack {
     async fn say_why(&self, by: &By, form: Form, card: &CardRef, reason: &str) {
         let Some(claimant) = self.claimant(by, card.approval, None).await else { return };
         let (approval, sequencer) = (card.approval, self.hold.sequencer());
-        let whole = self.readings.lock().unwrap_or_else(PoisonError::into_inner).whole(&by.user, card);
+        let whole = self.read_whole(&by.user, card).await;
         let done = match form {
             Form::Deny => sequencer.deny(approval, &claim(claimant, card, whole), reason).await.map(drop),
             Form::BreakGlass => self.hold.office().break_glass(approval, &claim(claimant, card, whole), reason).await,
@@ -236,9 +218,9 @@ impl Desk for Slack {
             if view.is_some() { Modal::Push(form) } else { Modal::Open(form) }
         };
         match action {
-            Action::SeeWhole => Some(Modal::Open(self.page(&by.user, &card, 0))),
-            Action::Next => Some(Modal::Update(self.page(&by.user, &card, turned(1)))),
-            Action::Before => Some(Modal::Update(self.page(&by.user, &card, turned(-1)))),
+            Action::SeeWhole => Some(Modal::Open(self.page(&by.user, &card, 0).await)),
+            Action::Next => Some(Modal::Update(self.page(&by.user, &card, turned(1)).await)),
+            Action::Before => Some(Modal::Update(self.page(&by.user, &card, turned(-1)).await)),
             Action::Evidence => Some(Modal::Open(modal::evidence(&card).value())),
             Action::Deny => Some(asked(Question::Deny)),
             Action::BreakGlass => Some(asked(Question::BreakGlass)),
