@@ -35,6 +35,8 @@ mod shell;
 
 mod redaction;
 
+mod spans;
+
 pub mod sequencer;
 
 pub mod approvals;
@@ -75,6 +77,7 @@ use crate::model::fallback::List;
 use crate::model::retry::system_jitter;
 use crate::model::runbook::RunbookModel;
 use crate::telemetry;
+use crate::telemetry::spans::Spans;
 
 use equipment::Equipment;
 use fault::Fault;
@@ -111,6 +114,8 @@ pub struct App {
     pub policies: Vec<Found>,
     /// Runs commands, where it may and can.
     pub(in crate::app) shell: Shell,
+    /// Makes spans of investigations, where the config names a collector.
+    spans: Option<Arc<Spans>>,
     /// What is not as the config says and yet no reason not to start.
     pub warnings: Vec<String>,
 }
@@ -186,6 +191,9 @@ impl App {
         // Where one is not set, serving says so; everything else goes on without.
         let of_serving = config.serve.secrets(env);
         secrets.extend(of_serving.into_iter().map(|(name, secret)| KnownSecret::new(&name, secret)));
+        let telemetry = spans::settings(&config, env, &mut problems);
+        let of_telemetry = telemetry.iter().flat_map(|(_, secrets)| secrets);
+        secrets.extend(of_telemetry.map(|secret| KnownSecret::new("telemetry_header", secret.clone())));
         let rules = redaction::rules(&config, &mut problems);
         let redactor = RedactionKey::random().and_then(|key| Redactor::with_rules(key, secrets, rules));
         let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
@@ -194,7 +202,11 @@ impl App {
                 let limits = Arc::new(limits(&catalog));
                 let bench = Bench { registry: Arc::new(registry), catalog, library, policy };
                 let random: Random = Arc::new(getrandom::fill);
-                Ok(Self { config, bench, redactor, hands, model, limits, random, policies, shell, warnings })
+                let spans = telemetry.map(|(settings, _)| {
+                    let tools = bench.registry.iter().map(|tool| tool.about().name.to_string()).collect();
+                    spans::spans(&config, settings, &redactor, tools)
+                });
+                Ok(Self { config, bench, redactor, hands, model, limits, random, policies, shell, spans, warnings })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
         }

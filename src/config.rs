@@ -28,6 +28,7 @@ use warrant_toolbox::catalog::source::{DirSource, FileSource, HttpSource, Source
 use crate::alert::config::{LimitsSection, RouteSection};
 use crate::chat::slack::config::Slack;
 use crate::model::config::{ModelConfig, RUNBOOK};
+use crate::telemetry::config::Telemetry;
 use crate::web::config::WebConfig;
 
 use commands::Shell;
@@ -68,6 +69,7 @@ struct Document {
     alerting: LimitsSection,
     slack: Option<Slack>,
     serve: serve::Section,
+    telemetry: Option<Telemetry>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -160,6 +162,8 @@ pub struct Config {
     pub command_dirs: Vec<PathBuf>,
     /// What `warrant serve` serves.
     pub serve: Serve,
+    /// Where spans of investigations go, if anywhere.
+    pub telemetry: Option<Telemetry>,
 }
 
 /// What is wrong with the config.
@@ -235,6 +239,7 @@ impl Document {
         self.check_paths(&mut problems);
         self.check_roles(&mut problems);
         self.ledger.check(&mut problems);
+        self.telemetry.iter().for_each(|telemetry| telemetry.check(&mut problems));
         let model_order = self.model_order(&mut problems);
         let budgets = self.investigation.budgets(&mut problems);
         if budgets.cost.is_some() {
@@ -293,6 +298,7 @@ impl Document {
                 slack: self.slack,
                 at_once,
             },
+            telemetry: self.telemetry,
         })
     }
 

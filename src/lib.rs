@@ -10,8 +10,8 @@
 //! | 8 | [`chat`] | the terminal and Slack: progress, reports, approvals |
 //! | 8 | [`web`] | the API, health and metrics |
 //! | 8 | [`alert`] | alerts: received, grouped into incidents, investigated |
+//! | 8 | [`telemetry`] | our own log, masked; spans of investigations, and who takes them |
 //! | 9 | [`config`] | `warrant.toml`, checked whole |
-//! | 9 | [`telemetry`] | our own log, masked |
 //! | 10 | [`app`] | wires the parts; the commands |
 //! | 11 | [`demo`] | the shop that breaks |
 

@@ -1,6 +1,20 @@
-//! Warrant's own log: to standard error, every line masked before it is written.
+//! What Warrant tells of itself. Its own log goes to standard error, every line masked before it is written.
 //!
 //! `WARRANT_LOG` sets what is logged, as in `WARRANT_LOG=debug`; warnings otherwise.
+//!
+//! Where the config names a collector, investigations are sent to it as spans:
+//!
+//! | module | does |
+//! |---|---|
+//! | [`config`] | `[telemetry]`, checked |
+//! | [`spans`] | makes spans of what happens |
+//! | [`export`] | sends them |
+
+pub mod config;
+
+pub mod spans;
+
+pub mod export;
 
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;

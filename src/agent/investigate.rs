@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use warrant_kernel::call::gate::Gate;
 use warrant_kernel::call::gate::deed::Deed;
 use warrant_kernel::call::record::Recorder;
@@ -126,7 +127,10 @@ impl Investigation<'_> {
                 Step::Warn(text) => self.trace.append(vec![Body::Budget { text, spent: false }]).await,
                 Step::Spend(text) => self.trace.append(vec![Body::Budget { text, spent: true }]).await,
                 Step::AskModel(_) if self.settle(&state).await => {}
-                Step::AskModel(turn) => self.ask_model(&state, turn, &tools).await,
+                Step::AskModel(turn) => {
+                    let logged = tracing::error_span!("chat", turn);
+                    self.ask_model(&state, turn, &tools).instrument(logged).await;
+                }
                 Step::Partial(why) => self.conclude(report::partial(&state, &self.bench.library, &why)).await,
                 Step::Done => {
                     return state.report.clone().ok_or(Interrupted);
@@ -202,9 +206,10 @@ impl Investigation<'_> {
     }
 
     async fn carry_out_one(&self, state: &State, known: &CallState, over: &CancellationToken) {
+        let logged = tracing::error_span!("call", id = %known.call.id);
         match known.kind {
-            CallKind::Read => self.carry_out_read(state, known, over).await,
-            CallKind::Write => self.carry_out_write(state, known).await,
+            CallKind::Read => self.carry_out_read(state, known, over).instrument(logged).await,
+            CallKind::Write => self.carry_out_write(state, known).instrument(logged).await,
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::event::{Body, Budgets};
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
@@ -173,7 +174,7 @@ impl Ready {
             models: today.model.name().split(", ").map(str::to_owned).collect(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let trace = Trace::begin(store, Arc::new(SystemClock), watcher, opening)
+        let trace = Trace::begin(store, Arc::new(SystemClock), app.watched(watcher), opening)
             .await
             .map_err(|error| Fault::Failed(error.to_string()))?;
         Ok(Self { model: today.model, redactor, trace, lock })
@@ -182,6 +183,8 @@ impl Ready {
     /// Runs it from wherever its trace stands.
     pub(super) async fn run(self, app: &App, company: Company<'_>, cancel: CancellationToken) -> Ended {
         let scheduler = Scheduler::new(Arc::clone(&app.limits));
+        // Whatever is logged meanwhile says of which investigation it is.
+        let logged = tracing::error_span!("investigation", id = %self.trace.state().await.run.investigation);
         let investigation = Investigation {
             bench: &app.bench,
             redactor: self.redactor,
@@ -194,7 +197,7 @@ impl Ready {
             random: Arc::clone(&app.random),
             cancel,
         };
-        let ended = match investigation.run().await {
+        let ended = match investigation.run().instrument(logged).await {
             Ok(report) => Ended::Reported(Box::new(report)),
             Err(Interrupted) => Ended::Interrupted(match investigation.trace.volatile().await {
                 None => Kept::Whole,

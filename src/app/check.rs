@@ -56,6 +56,9 @@ pub async fn check(app: &App, cancel: &CancellationToken, tell: &mut dyn FnMut(&
         Err(fault) => return Err(fault),
     }
     told(store(app).await);
+    if let Some(spans) = &app.spans {
+        told(Tried::new("telemetry", spans.probe().await));
+    }
     let checked = policy::check(app);
     let policies = format!("{} policies, {} cases", checked.policies, checked.cases);
     told(Tried::new("policies", all_well(policies, &checked.problems)));

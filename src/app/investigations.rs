@@ -86,7 +86,7 @@ pub(super) async fn take_up(
     let key: [u8; 32] =
         key.try_into().map_err(|_| Fault::Failed(format!("the key of investigation {id} is damaged")))?;
     let redactor = app.redactor.with_key(RedactionKey::from_bytes(key));
-    let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), watcher, &events)
+    let trace = Trace::take_up(store.clone(), Arc::new(SystemClock), app.watched(watcher), &events)
         .map_err(|error| Fault::Failed(error.to_string()))?;
     if let Some(report) = trace.state().await.report.clone() {
         return Ok(TakenUp::Reported(Box::new(report)));

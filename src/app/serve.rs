@@ -128,6 +128,7 @@ pub async fn serve(app: Arc<App>, cancel: CancellationToken, tell: &mut dyn FnMu
     };
     hold.end().await;
     store.close().await;
+    app.close().await;
     served
 }
 

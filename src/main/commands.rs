@@ -103,8 +103,11 @@ async fn ask_command(app: &App, flags: AskFlags) -> Result<u8, Fault> {
         writes: if flags.allow_writes { Writes::Allowed } else { Writes::Off },
     };
     let at_hand = at_hand(app, flags.json).await?;
-    let (id, ended) = ask_with(app, question, at_hand, on_interrupt()).await?;
-    Ok(told(&id, ended, flags.json))
+    let asked = ask_with(app, question, at_hand, on_interrupt()).await;
+    let code = asked.map(|(id, ended)| told(&id, ended, flags.json));
+    // The report is told first: nobody waits for a collector.
+    app.close().await;
+    code
 }
 
 /// Who is at this terminal.
@@ -269,8 +272,10 @@ async fn investigations_command(app: &App, command: InvestigationsCommand) -> Re
             }
         }
         InvestigationsCommand::Resume { id, json } => {
-            let (id, ended) = investigations::resume(app, &id, at_hand(app, json).await?, on_interrupt()).await?;
-            return Ok(told(&id, ended, json));
+            let resumed = investigations::resume(app, &id, at_hand(app, json).await?, on_interrupt()).await;
+            let code = resumed.map(|(id, ended)| told(&id, ended, json));
+            app.close().await;
+            return code;
         }
         InvestigationsCommand::Replay { id, json } => {
             let (id, differences) = investigations::replay(app, &id).await?;

@@ -34,6 +34,15 @@ pub enum Provider {
 }
 
 impl Provider {
+    /// The word for it, in the config and in telemetry.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
     fn base_url(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.openai.com/v1",
@@ -107,6 +116,15 @@ pub struct ModelConfig {
     pub tries: Option<NonZeroU32>,
     /// Prices, for the cost budget.
     pub prices: Option<Prices>,
+}
+
+impl ModelConfig {
+    /// Host and port of its API.
+    #[must_use]
+    pub fn server(&self) -> Option<(String, u16)> {
+        let url = Url::parse(self.base_url.as_deref().unwrap_or_else(|| self.provider.base_url())).ok()?;
+        Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
+    }
 }
 
 /// A `[models.NAME]` that no model can be built from.

@@ -53,6 +53,7 @@ const TABLE: &[Row] = &[
     row(8, "warrant::chat", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
     row(8, "warrant::alert", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
     row(8, "warrant::web", &["kernel", "toolbox::catalog", "toolbox::runbook", "warrant::agent"]),
+    row(8, "warrant::telemetry", &["kernel::domain", "kernel::redact", "toolbox::catalog", "warrant::agent"]),
     // The types in which the parts' own sections of the config are read.
     row(
         9,
@@ -65,9 +66,9 @@ const TABLE: &[Row] = &[
             "warrant::chat::slack::config",
             "warrant::alert::config",
             "warrant::web::config",
+            "warrant::telemetry::config",
         ],
     ),
-    row(9, "warrant::telemetry", &["kernel::domain", "kernel::redact"]),
     row(
         10,
         "warrant::app",

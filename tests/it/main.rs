@@ -66,4 +66,6 @@ mod limits;
 
 mod alertmanager;
 
+mod telemetry;
+
 mod deploy;
