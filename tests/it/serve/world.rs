@@ -109,6 +109,13 @@ impl Serving {
         reqwest::get(format!("{}{path}", self.at)).await.unwrap().json().await.unwrap()
     }
 
+    /// How it stands with the approvals, the newest first.
+    pub async fn approvals(&self) -> Vec<String> {
+        let listed = self.get("/v1/approvals").await;
+        let all = listed.get("approvals").and_then(Value::as_array).unwrap();
+        all.iter().map(|it| it.pointer("/state/is").and_then(Value::as_str).unwrap().to_owned()).collect()
+    }
+
     /// Sends alerts as Alertmanager does; the status.
     pub async fn alert(&self, names: &[&str], status: &str, bearer: &str) -> u16 {
         let alerts: Vec<Value> = names
