@@ -193,6 +193,9 @@ async fn serving(
     };
     let router = guarded(api.merge(alerts).merge(from_slack), Guard { names: Arc::new(settings.web.names), metrics });
     let taken_up = runs.take_up().await?;
+    let left = hold.swept.approved.iter().map(|(approval, _)| *approval).collect();
+    // Not waited for: a write may take longer than whoever starts this looks on.
+    drop(hold.office().take_up(left));
     let working = tokio::spawn(work.run(cancel.child_token()));
     tell(News::Ready { at, routes: settings.alerts.routes.keys().cloned().collect(), taken_up });
     let drain_s = settings.web.limits.drain.as_secs();

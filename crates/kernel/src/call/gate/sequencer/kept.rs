@@ -15,6 +15,7 @@ use crate::db::storage::{Document, DocumentKind, DocumentWrite};
 use crate::domain::decision::Tier;
 use crate::domain::name::InvestigationId;
 use crate::domain::plan::{ApprovalId, AskKey, Plan, Proposal};
+use crate::domain::run::Channel;
 use crate::domain::target::Target;
 use crate::ledger::Ledger;
 
@@ -69,6 +70,7 @@ pub(super) fn unread(error: impl std::error::Error) -> Objection {
 #[derive(Debug, Clone)]
 struct Brief {
     investigation: InvestigationId,
+    channel: Channel,
     ask_key: AskKey,
     target: String,
     tier: Tier,
@@ -77,6 +79,12 @@ struct Brief {
     stands: Stands,
     /// What would take it back, and the intent that it was done under.
     undo: Option<(Proposal, u64)>,
+}
+
+impl Brief {
+    fn is_waiting(&self) -> bool {
+        matches!(self.stands, Stands::Open | Stands::Approved)
+    }
 }
 
 /// A write that another one took back.
@@ -88,7 +96,8 @@ pub(super) struct Undone {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stands {
-    Waiting,
+    Open,
+    Approved,
     Denied,
     /// Expired or taken back: people were asked in vain.
     Lapsed,
@@ -106,7 +115,8 @@ pub(super) struct Index(BTreeMap<ApprovalId, Brief>);
 impl Index {
     pub(super) fn note(&mut self, approval: &Approval) {
         let stands = match approval.state {
-            State::Open | State::Approved { .. } => Stands::Waiting,
+            State::Open => Stands::Open,
+            State::Approved { .. } => Stands::Approved,
             State::Denied { .. } => Stands::Denied,
             State::Expired { .. } | State::Revoked { .. } => Stands::Lapsed,
             State::Superseded { .. } => Stands::Superseded,
@@ -116,6 +126,7 @@ impl Index {
         };
         let brief = Brief {
             investigation: approval.plan.run.investigation.clone(),
+            channel: approval.plan.run.channel,
             ask_key: approval.plan.ask_key.clone(),
             target: target_key(&approval.plan.target),
             tier: approval.plan.tier,
@@ -150,7 +161,7 @@ impl Index {
         self.find(|brief| {
             brief.ask_key == *key
                 && brief.investigation == *investigation
-                && brief.stands == Stands::Waiting
+                && brief.is_waiting()
                 && now < brief.expires_at
         })
     }
@@ -183,6 +194,12 @@ impl Index {
         self.0.iter().filter(|(_, brief)| brief.stands == Stands::Begun).map(|(id, _)| *id).collect()
     }
 
+    /// Those that are complete and not used yet, oldest first, with where they were asked for.
+    pub(super) fn approved(&self) -> Vec<(ApprovalId, Channel)> {
+        let approved = self.0.iter().filter(|(_, brief)| brief.stands == Stands::Approved);
+        approved.map(|(id, brief)| (*id, brief.channel)).collect()
+    }
+
     /// How many other variants people were asked about this target in this investigation, and did not grant.
     pub(super) fn variants(&self, target: &Target, key: &AskKey, investigation: &InvestigationId) -> usize {
         let target = target_key(target);
@@ -192,7 +209,7 @@ impl Index {
             .filter(|brief| brief.target == target && brief.investigation == *investigation)
             .filter(|brief| brief.tier > Tier::Low && brief.ask_key != *key)
             .filter(|brief| match brief.stands {
-                Stands::Waiting | Stands::Denied | Stands::Lapsed => true,
+                Stands::Open | Stands::Approved | Stands::Denied | Stands::Lapsed => true,
                 Stands::Begun | Stands::Unknown | Stands::Settled | Stands::Superseded => false,
             })
             .map(|brief| &brief.ask_key)
@@ -216,7 +233,7 @@ impl Index {
 
     /// Those whose time is up.
     pub(super) fn over(&self, now: Timestamp) -> Vec<ApprovalId> {
-        let over = self.0.iter().filter(|(_, brief)| brief.stands == Stands::Waiting && now >= brief.expires_at);
+        let over = self.0.iter().filter(|(_, brief)| brief.is_waiting() && now >= brief.expires_at);
         over.map(|(id, _)| *id).collect()
     }
 }

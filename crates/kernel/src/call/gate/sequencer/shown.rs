@@ -7,6 +7,7 @@ use crate::call::gate::approval::{Approval, State};
 use crate::domain::decision::Tier;
 use crate::domain::name::{InvestigationId, PersonId, ServiceName, ToolName};
 use crate::domain::plan::ApprovalId;
+use crate::domain::run::Channel;
 use crate::domain::visible::visible;
 
 /// How long approvals hold and how often may be asked.
@@ -155,6 +156,9 @@ pub struct Swept {
     pub orphans: Vec<(ApprovalId, State)>,
     /// Approvals whose time was up.
     pub expired: Vec<ApprovalId>,
+    /// Approvals that are complete and were not carried out, oldest first, with where they were asked for. Each may be,
+    /// after everything has been checked again.
+    pub approved: Vec<(ApprovalId, Channel)>,
 }
 
 /// How people decide, in numbers.
