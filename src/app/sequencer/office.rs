@@ -41,6 +41,9 @@ pub struct Parts {
     pub attended: Attended,
 }
 
+/// How many of the newest approvals are listed, beside those that somebody still has something to do about.
+const MOST_LISTED: usize = 1_000;
+
 /// Most approvals of which it is remembered why they were not carried out; the oldest go first.
 const MOST_HALTED: usize = 1_000;
 
@@ -160,11 +163,12 @@ impl Office {
     async fn look(&self, ask: Ask) -> Result<Answer, Refused> {
         let sequencer = &self.parts.sequencer;
         let Ask::Show { approval } = ask else {
-            let approvals = sequencer.list().await.map_err(refused)?;
+            let approvals = sequencer.list(MOST_LISTED).await.map_err(refused)?;
+            let earlier = u64::try_from(sequencer.total().saturating_sub(approvals.len())).unwrap_or(u64::MAX);
             let stopped = sequencer.stopped().await.map_err(refused)?;
             let reviews = sequencer.debts().await.map_err(refused)?;
-            let figures = sequencer.figures().await.map_err(refused)?;
-            return done(&Overview { approvals, stopped, reviews, figures });
+            let figures = sequencer.counted().figures;
+            return done(&Overview { approvals, earlier, stopped, reviews, figures });
         };
         // In this order: what has just ended has told why before it is no longer under way.
         let under_way = self.flying.lock().unwrap_or_else(PoisonError::into_inner).contains(&approval);

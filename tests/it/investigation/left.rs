@@ -36,7 +36,7 @@ impl Approver for LastWord {
         self.0.attend(card, ballot).await;
         let own = rustix::process::getpid();
         rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -6,6 +6,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`shown`] | what it shows of itself |
+//! | `listing` | many of them at once |
 //! | [`account`] | what became of one call |
 //! | `watch` | time that never goes back |
 //! | `kept` | approvals as they are kept |
@@ -20,6 +21,8 @@
 //! | [`tokens`] | another proof of who somebody is |
 
 pub mod shown;
+
+mod listing;
 
 pub mod account;
 
@@ -67,7 +70,7 @@ use super::deed::{Deed, Halt};
 use super::objection::Objection;
 use crate::people::directory::Directory;
 use kept::{Index, Kept};
-use shown::{Figures, Limits, Listed};
+use shown::Limits;
 use watch::Watch;
 
 pub(in crate::call) use grant::Granted;
@@ -129,10 +132,7 @@ impl Sequencer {
     /// # Errors
     /// [`Objection::Ledger`] where it can't be read.
     pub async fn open(parts: Parts) -> Result<Self, Objection> {
-        let mut index = Index::default();
-        for kept in Kept::all(&parts.ledger).await? {
-            index.note(&kept.approval);
-        }
+        let index = Kept::index(&parts.ledger).await?;
         Ok(Self {
             watch: Watch::new(parts.clock, index.latest()),
             ledger: parts.ledger,
@@ -165,21 +165,6 @@ impl Sequencer {
         Ok(approval)
     }
 
-    /// All approvals, newest first.
-    ///
-    /// # Errors
-    /// [`Objection::Ledger`] where they can't be read.
-    pub async fn list(&self) -> Result<Vec<Listed>, Objection> {
-        let now = self.watch.now();
-        let mut all = Kept::all(&self.ledger).await?;
-        all.sort_by_key(|kept| std::cmp::Reverse(kept.approval.id()));
-        let listed = all.into_iter().map(|mut kept| {
-            kept.approval.expire(now);
-            Listed::of(&kept.approval)
-        });
-        Ok(listed.collect())
-    }
-
     /// Carries out an approved write, after everything has been checked again. For approvals whose call is gone: whoever
     /// waits here is told what came of it.
     ///
@@ -188,18 +173,6 @@ impl Sequencer {
     pub async fn execute(&self, id: ApprovalId) -> Result<Deed, Halt> {
         let granted = self.grant(id, &[]).await?;
         Ok(self.perform(granted).await)
-    }
-
-    /// How people decide, over all approvals that are kept.
-    ///
-    /// # Errors
-    /// [`Objection::Ledger`] where they can't be read.
-    pub async fn figures(&self) -> Result<Figures, Objection> {
-        let mut figures = Figures::default();
-        for kept in Kept::all(&self.ledger).await? {
-            figures.count(&kept.approval);
-        }
-        Ok(figures)
     }
 
     /// The limits in force.
