@@ -19,6 +19,7 @@ pub mod targets;
 
 use targets::{
     arguments, canary, canonical, card, checkpoint, command, ledger, log_line, log_window, path, promql, redact, sse,
+    webhook,
 };
 
 /// One thing that is tried.
@@ -48,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     target("card", card::run),
     target("promql", promql::run),
     target("command", command::run),
+    target("webhook", webhook::run),
     target("canary", canary::run),
 ];
 

@@ -24,4 +24,6 @@ pub mod promql;
 
 pub mod command;
 
+pub mod webhook;
+
 pub mod canary;

@@ -174,6 +174,9 @@ pub struct RouteSection {
     pub confirm_subscriptions: bool,
     /// What investigations of its alerts may see; `general-purpose` where it is not set.
     pub role: Option<RoleName>,
+    /// The groups that investigations of its alerts are in, for policy to decide what they may read; in none where it is not
+    /// set.
+    pub groups: Vec<String>,
     /// Which word of a severity asks for what. The usual words have a meaning already; others mean `when_free`.
     pub severities: BTreeMap<String, Urgency>,
     /// The label with the severity, where the sender has no field for it; `severity`.
@@ -215,6 +218,8 @@ pub struct Route {
     pub subscriptions: Subscriptions,
     /// What investigations may see.
     pub role: Option<RoleName>,
+    /// The groups that investigations are in.
+    pub groups: Vec<String>,
     /// The label with the severity.
     pub severity_label: String,
     /// The labels that name the service.

@@ -58,6 +58,9 @@ pub struct Parts {
     pub counts: Arc<Counts>,
 }
 
+/// Where senders of alerts post.
+pub const PATH: &str = "/v1/alerts/{name}";
+
 /// A route that is on.
 struct Open {
     route: Route,
@@ -85,7 +88,7 @@ fn router_with(config: &Checked, parts: Parts, amazon: fn() -> Box<dyn Amazon>) 
     };
     let routes = config.routes.iter().map(|(name, route)| (name.clone(), open(route))).collect();
     let front = Front { parts, routes, queue: config.limits.queue };
-    Router::new().route("/v1/alerts/{name}", post(receive)).with_state(Arc::new(front))
+    Router::new().route(PATH, post(receive)).with_state(Arc::new(front))
 }
 
 /// Why a request is not taken.

@@ -26,6 +26,8 @@ pub struct Opening {
     pub service: Option<ServiceName>,
     /// What it may see; the role of all alerts where the route says nothing.
     pub role: Option<RoleName>,
+    /// The route of the alert that opened the incident.
+    pub route: String,
     /// When the first of the alerts began.
     pub since: Timestamp,
     /// Whether it goes before others.

@@ -30,6 +30,7 @@ use super::incident::{Delivery, Neighbourhood};
 use super::seam::{Ending, Investigations};
 
 use books::Books;
+pub use books::{INCIDENT, STORM, UNREADABLE};
 
 /// Where alerts arrive in the store.
 pub const CHANNEL: &str = "alert";

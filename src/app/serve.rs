@@ -9,6 +9,7 @@
 //! | `incidents` | what alerts ask for |
 //! | `desk` | what the API asks for |
 //! | `health` | how everything is that it depends on |
+//! | `tidy` | lets go of notes of what is long over |
 //! | `slack` | what people say and press in Slack, and what they are shown |
 
 mod runs;
@@ -21,6 +22,9 @@ mod health;
 
 mod slack;
 
+mod tidy;
+
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -49,6 +53,7 @@ use desk::Desk;
 use incidents::Incidents;
 use runs::{Ends, Runs};
 use slack::{Connection, Slack, Watching};
+use tidy::Tidy;
 
 pub use desk::NOBODY;
 pub use incidents::REQUESTER;
@@ -85,6 +90,7 @@ pub fn settings(app: &App) -> Result<Checked, Fault> {
             problems.push(format!("`[people.{name}]`: `{name}` is a name of Warrant's own; choose another name"));
         }
     }
+    problems.extend(unknown_groups(app));
     match app.config.serve.check(&environment) {
         Ok(checked) if problems.is_empty() => Ok(checked),
         Ok(_) => Err(Fault::Config { path: app.config.path.clone(), problems }),
@@ -93,6 +99,27 @@ pub fn settings(app: &App) -> Result<Checked, Fault> {
             Err(Fault::Config { path: app.config.path.clone(), problems })
         }
     }
+}
+
+/// Groups of alerts that nobody could be in: a word that policy never meets lets nothing be read.
+fn unknown_groups(app: &App) -> Vec<String> {
+    let people = app.config.people.iter().flat_map(|(_, person)| &person.groups);
+    let slack = app.config.serve.slack.iter().flat_map(|slack| slack.groups.keys());
+    let known: BTreeSet<&String> = people.chain(slack).collect();
+    let told = if known.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("there are: {}", known.iter().map(|group| group.as_str()).collect::<Vec<_>>().join(", "))
+    };
+    let mut problems = Vec::new();
+    for (name, route) in &app.config.serve.alerts {
+        for group in route.groups.iter().filter(|group| !known.contains(group)) {
+            problems.push(format!(
+                "`alerts.{name}.groups`: nobody under `[people]`, and no group of `[slack.groups]`, is in `{group}`; {told}"
+            ));
+        }
+    }
+    problems
 }
 
 /// Serves until `cancel` fires.
@@ -149,7 +176,9 @@ async fn serving(
 ) -> Result<(), Fault> {
     let tools = app.bench.registry.iter().map(|tool| tool.about().name.to_string()).collect();
     let metrics = Metrics::new(tools, app.config.model_order.iter().cloned().collect());
-    let (feed, incidents) = (Feed::new(), Incidents::new(Arc::clone(app), slack.cloned(), cancel.clone()));
+    let of_alerts = settings.alerts.routes.iter();
+    let groups = of_alerts.map(|(name, route)| (name.clone(), route.groups.clone())).collect();
+    let (feed, incidents) = (Feed::new(), Incidents::new(Arc::clone(app), groups, slack.cloned(), cancel.clone()));
     let runs = Runs::new(runs::Parts {
         app: Arc::clone(app),
         store: store.clone(),
@@ -176,12 +205,19 @@ async fn serving(
             redactor: app.redactor.clone(),
             around: Arc::clone(&app.bench.catalog) as Arc<dyn crate::alert::incident::Neighbourhood>,
             clock: Arc::new(SystemClock),
-            counts,
+            counts: Arc::clone(&counts),
         },
     );
     let closing = cancel.child_token();
     let api = web::router(web::Parts {
-        backend: Arc::new(Desk::new(Arc::clone(app), Arc::clone(hold), runs.clone(), store.clone(), slack.cloned())),
+        backend: Arc::new(Desk::new(desk::Parts {
+            app: Arc::clone(app),
+            hold: Arc::clone(hold),
+            runs: runs.clone(),
+            store: store.clone(),
+            slack: slack.cloned(),
+            alerts: counts,
+        })),
         store: store.clone(),
         feed,
         metrics: Arc::clone(&metrics),
@@ -194,7 +230,11 @@ async fn serving(
     };
     let router = guarded(api.merge(alerts).merge(from_slack), Guard { names: Arc::new(settings.web.names), metrics });
     let taken_up = runs.take_up().await?;
+    let left = hold.swept.approved.iter().map(|(approval, _)| *approval).collect();
+    // Not waited for: a write may take longer than whoever starts this looks on.
+    drop(hold.office().take_up(left));
     let working = tokio::spawn(work.run(cancel.child_token()));
+    let tidying = tokio::spawn(Tidy::new(store.clone(), Arc::clone(hold)).run(cancel.child_token()));
     tell(News::Ready { at, routes: settings.alerts.routes.keys().cloned().collect(), taken_up });
     let drain_s = settings.web.limits.drain.as_secs();
     let parking = async {
@@ -209,6 +249,9 @@ async fn serving(
     }
     if let Err(error) = working.await {
         tracing::error!(%error, "the worker of alerts broke off");
+    }
+    if let Err(error) = tidying.await {
+        tracing::error!(%error, "tidying up broke off");
     }
     let drained = served.map_err(|error| Fault::Failed(format!("can't serve any more: {error}")))?;
     let Drained { cut, .. } = drained;

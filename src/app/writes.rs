@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use tokio::sync::OnceCell;
 use warrant_kernel::call::gate::approver::Approver;
 use warrant_kernel::call::gate::sequencer::Sequencer;
+use warrant_kernel::domain::plan::ApprovalId;
+use warrant_kernel::domain::run::Channel;
 
 use super::App;
 use super::fault::told;
@@ -35,6 +37,16 @@ impl<'a> Lazy<'a> {
                 "the outcome of {approval} was lost with an earlier process; it stands at: {}",
                 state.as_str()
             );
+        }
+        let left = hold.swept.approved.iter().filter(|(_, channel)| match channel {
+            Channel::Terminal | Channel::Command | Channel::Demo => true,
+            // Who approved these may be known to the process alone that serves them.
+            Channel::Slack | Channel::Alert | Channel::Api => false,
+        });
+        let left: Vec<ApprovalId> = left.map(|(approval, _)| *approval).collect();
+        if !left.is_empty() {
+            // Waited for: a run that is taken up reads next what became of its own.
+            drop(hold.office().take_up(left).await);
         }
         Ok(hold)
     }

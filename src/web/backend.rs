@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use warrant_kernel::call::gate::card::Card;
 use warrant_kernel::call::gate::objection::Objection;
-use warrant_kernel::call::gate::sequencer::shown::{Figures, Listed};
+use warrant_kernel::call::gate::sequencer::shown::{Counted, Listed};
 use warrant_kernel::call::gate::sequencer::tokens::Scope;
 use warrant_kernel::call::gate::vote::{Claimant, Whole};
 use warrant_kernel::domain::name::{InvestigationId, PersonId, RoleName, ServiceName};
@@ -78,6 +78,27 @@ pub struct Seen {
     pub whole: Whole,
 }
 
+/// How alerts fare, since the start of this process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Alerts {
+    /// Alerts that came for the first time.
+    pub received: u64,
+    /// Alerts that were delivered before.
+    pub known: u64,
+    /// Requests that did not prove where they come from.
+    pub unauthenticated: u64,
+    /// Bodies with no alert in them that could be read.
+    pub unreadable: u64,
+    /// Bodies over the limit.
+    pub too_large: u64,
+    /// Requests that were told to come again.
+    pub unavailable: u64,
+    /// Incidents opened.
+    pub opened: u64,
+    /// Alerts that only the message of a storm counts.
+    pub shed: u64,
+}
+
 /// What is counted elsewhere and told when metrics are asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
@@ -87,8 +108,10 @@ pub struct Standing {
     pub ledger_lag_s: Option<f64>,
     /// Free bytes, by what lies there.
     pub disks: Vec<(&'static str, u64)>,
-    /// All approvals, and how people decide; none where they can't be read.
-    pub approvals: Option<(Vec<Listed>, Figures)>,
+    /// How alerts fare; none where there are none.
+    pub alerts: Option<Alerts>,
+    /// All approvals in numbers; none where nobody counts them.
+    pub approvals: Option<Counted>,
 }
 
 /// The parts above.
@@ -121,8 +144,13 @@ pub trait Backend: Send + Sync + 'static {
     /// Ends a running investigation; it reports what it has.
     async fn stop(&self, id: &InvestigationId, by: &Requester) -> Result<(), Failure>;
 
-    /// All approvals, the newest first.
-    async fn approvals(&self) -> Result<Vec<Listed>, Objection>;
+    /// Approvals before one, where they stand at `state`; the newest first, `most` at most.
+    async fn approvals(
+        &self,
+        before: Option<ApprovalId>,
+        state: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Listed>, Objection>;
 
     /// What people are shown of one.
     async fn card(&self, id: ApprovalId) -> Result<Card, Objection>;

@@ -1,6 +1,8 @@
-//! `GET /openapi.json`: the API described, made of the table that makes the routes.
+//! `GET /openapi.json`: the API described, made of the table that makes the routes; and the routes of other parts beside it.
 
 mod schemas;
+
+mod webhooks;
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +26,7 @@ pub(super) async fn document() -> Response {
 /// The document, for clients and for whoever publishes it.
 #[must_use]
 pub fn whole() -> Value {
-    let mut paths = Map::new();
+    let mut paths = webhooks::all();
     for operation in OPERATIONS {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         if let Value::Object(verbs) = path {

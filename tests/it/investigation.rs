@@ -37,6 +37,8 @@ mod envelope;
 
 mod crashes;
 
+mod left;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("db/0002_ledger.sql"),
     include_str!("db/0003_packed.sql"),
     include_str!("db/0004_desk.sql"),
+    include_str!("db/0005_touched.sql"),
 ];
 
 /// Why the database can't be used.

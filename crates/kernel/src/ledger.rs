@@ -314,9 +314,19 @@ impl Ledger {
         Ok(self.storage.document(kind, id).await?)
     }
 
-    /// All documents of a kind, by id.
+    /// All documents of a kind, by id. For kinds of which there are few.
     pub(crate) async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, LedgerError> {
-        Ok(self.storage.documents(kind).await?)
+        Ok(self.storage.documents(kind, "", u32::MAX).await?)
+    }
+
+    /// Documents of a kind by their ids, from the first after `after` on, `most` at most.
+    pub(crate) async fn documents_after(
+        &self,
+        kind: DocumentKind,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<Document>, LedgerError> {
+        Ok(self.storage.documents(kind, after, most).await?)
     }
 
     /// A text that was in force.

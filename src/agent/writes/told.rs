@@ -68,7 +68,13 @@ pub(super) fn result_of(call: &Call, account: &Account) -> ToolResult {
     let id = card.approval;
     let refused = |status, code, reason, message: String| not_begun(call, (status, code, reason), &message);
     match &card.state {
-        State::Open | State::Approved { .. } | State::Superseded { .. } => refused(
+        State::Approved { .. } => refused(
+            Status::Pending,
+            ErrorCode::ApprovalPending,
+            "APPROVED",
+            format!("not executed yet; {id} is approved, and all is looked at again before it is done"),
+        ),
+        State::Open | State::Superseded { .. } => refused(
             Status::Pending,
             ErrorCode::ApprovalPending,
             "WAITS",

@@ -56,6 +56,7 @@ impl Checking<'_> {
             topics,
             subscriptions: if section.confirm_subscriptions { Subscriptions::Confirmed } else { Subscriptions::Told },
             role: section.role.clone(),
+            groups: section.groups.clone(),
             severity_label: section.severity_label.clone().unwrap_or_else(|| "severity".to_owned()),
             service_labels: service_labels.unwrap_or_else(|| usual.map(str::to_owned).into()),
             pointers,

@@ -22,14 +22,19 @@ use crate::alert::incident::fold::Incidents;
 use crate::alert::incident::storm::Storm;
 use crate::alert::recurrence::{self, Recurrence};
 
-pub(super) const INCIDENT: &str = "incident";
-const STORM: &str = "storm";
+/// Notes of incidents.
+pub const INCIDENT: &str = "incident";
+/// Notes of storms.
+pub const STORM: &str = "storm";
 const RECURRENCE: &str = "recurrence";
-const UNREADABLE: &str = "alert_unreadable";
+/// Notes of what this program could not read.
+pub const UNREADABLE: &str = "alert_unreadable";
 const STATE: (&str, &str) = ("alerting", "state");
 
 /// Notes read at once.
 const PAGE: u32 = 100;
+/// Arrivals forgotten at once.
+const FORGOTTEN: u32 = 500;
 /// How long closed incidents are kept.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// How long a second delivery is known for.
@@ -171,7 +176,8 @@ impl Books {
 
     /// Lets go of what nobody asks for any more.
     pub(super) async fn clean(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
-        store.forget_arrivals(now.checked_sub(KNOWN).unwrap_or(Timestamp::MIN)).await?;
+        let known = now.checked_sub(KNOWN).unwrap_or(Timestamp::MIN);
+        while store.forget_arrivals(known, FORGOTTEN).await? >= u64::from(FORGOTTEN) {}
         let before = now.checked_sub(KEPT).unwrap_or(Timestamp::UNIX_EPOCH);
         for (kind, oldest) in [(INCIDENT, &self.state.oldest), (STORM, &self.state.storm)] {
             loop {

@@ -151,6 +151,7 @@ fn opening(incident: &Incident) -> Option<Opening> {
         trigger: Trigger::Alert { name: incident.name.clone(), text: incident.told() },
         service: incident.service.clone(),
         role: incident.role.clone(),
+        route: incident.route.clone(),
         since: incident.since(),
         urgency: assigned.urgency,
     })

@@ -35,7 +35,12 @@ pub fn overview(overview: &Overview, which: Which) {
     let listed: Vec<&Listed> =
         overview.approvals.iter().filter(|it| which == Which::All || is_open(&it.state)).collect();
     print::rows(&listed.iter().map(|it| row(it)).collect::<Vec<_>>());
-    let over = overview.approvals.len() - listed.len();
+    let earlier = usize::try_from(overview.earlier).unwrap_or(usize::MAX);
+    if which == Which::All && earlier > 0 {
+        print::line(&format!("\n{earlier} earlier ones stand in the ledger: warrant audit list"));
+    }
+    let earlier = if which == Which::All { 0 } else { earlier };
+    let over = (overview.approvals.len() - listed.len()).saturating_add(earlier);
     match (listed.is_empty(), over) {
         (true, 0) => print::line("No write was ever asked for."),
         (true, _) => print::line(&format!("Nothing waits. {}: warrant approvals list --all", over_text(over))),

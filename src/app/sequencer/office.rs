@@ -1,14 +1,17 @@
 //! Answers what other processes, and the commands of this one, ask of the sequencer.
 //!
 //! Who asks is told by the kernel (the peer's user) or by a token; whatever a request says of itself counts for nothing.
-//! What was approved while nobody waited for it is carried out here.
+//! What was approved while nobody waited for it is carried out here, and what an earlier process left approved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::json;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use warrant_kernel::call::gate::approval::{State, Tally};
 use warrant_kernel::call::gate::objection::Objection;
@@ -38,8 +41,30 @@ pub struct Parts {
     pub attended: Attended,
 }
 
+/// How many of the newest approvals are listed, beside those that somebody still has something to do about.
+const MOST_LISTED: usize = 1_000;
+
 /// Most approvals of which it is remembered why they were not carried out; the oldest go first.
 const MOST_HALTED: usize = 1_000;
+
+/// Why something can't be done just now and may be a moment later: who is who can't be told, or another write on the same
+/// target is not settled.
+const PASSING: [&str; 2] = ["DIRECTORY_FAILED", "TARGET_BUSY"];
+
+/// The first wait before what an earlier process left is tried again, and the longest.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// See [`FIRST_WAIT`].
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// What an attempt came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    /// It was done, or is up to people again.
+    ToAnEnd,
+    /// What stood in the way may pass.
+    ToNothingYet,
+}
 
 /// The sequencer of this process, as it is asked for things.
 pub struct Office {
@@ -49,13 +74,21 @@ pub struct Office {
     /// What is being carried out here.
     flying: Mutex<BTreeSet<ApprovalId>>,
     tasks: TaskTracker,
+    /// Fired when nothing more is tried again.
+    closing: CancellationToken,
 }
 
 impl Office {
     /// Opens for asking.
     #[must_use]
     pub fn new(parts: Parts) -> Arc<Self> {
-        Arc::new(Self { parts, halted: Mutex::default(), flying: Mutex::default(), tasks: TaskTracker::new() })
+        Arc::new(Self {
+            parts,
+            halted: Mutex::default(),
+            flying: Mutex::default(),
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        })
     }
 
     /// The one writer of approvals.
@@ -66,6 +99,7 @@ impl Office {
 
     /// Waits until everything that was begun here has ended.
     pub async fn close(&self) {
+        self.closing.cancel();
         self.tasks.close();
         self.tasks.wait().await;
     }
@@ -129,11 +163,12 @@ impl Office {
     async fn look(&self, ask: Ask) -> Result<Answer, Refused> {
         let sequencer = &self.parts.sequencer;
         let Ask::Show { approval } = ask else {
-            let approvals = sequencer.list().await.map_err(refused)?;
+            let approvals = sequencer.list(MOST_LISTED).await.map_err(refused)?;
+            let earlier = u64::try_from(sequencer.total().saturating_sub(approvals.len())).unwrap_or(u64::MAX);
             let stopped = sequencer.stopped().await.map_err(refused)?;
             let reviews = sequencer.debts().await.map_err(refused)?;
-            let figures = sequencer.figures().await.map_err(refused)?;
-            return done(&Overview { approvals, stopped, reviews, figures });
+            let figures = sequencer.counted().figures;
+            return done(&Overview { approvals, earlier, stopped, reviews, figures });
         };
         // In this order: what has just ended has told why before it is no longer under way.
         let under_way = self.flying.lock().unwrap_or_else(PoisonError::into_inner).contains(&approval);
@@ -256,28 +291,69 @@ impl Office {
         if self.parts.attended.holds(id) {
             return Then::CallerCarriesOut;
         }
-        let is_due = matches!(state, State::Approved { .. });
-        if is_due && self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
-            self.halted.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if matches!(state, State::Approved { .. }) {
             let office = Arc::clone(self);
-            self.tasks.spawn(async move {
-                let ended = office.parts.sequencer.execute(id).await;
-                let mut halted = office.halted.lock().unwrap_or_else(PoisonError::into_inner);
-                match ended {
-                    Ok(_) => drop(halted.remove(&id)),
-                    Err(halt) => {
-                        tracing::warn!(approval = %id, reason = halt.reason, "an approved write was not carried out");
-                        halted.insert(id, halt.message);
-                        while halted.len() > MOST_HALTED {
-                            halted.pop_first();
-                        }
-                    }
-                }
-                drop(halted);
-                office.flying.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            });
+            if self.begin(id) {
+                self.tasks.spawn(async move { office.execute(id).await });
+            }
         }
         Then::CarriedOutHere
+    }
+
+    /// Carries out what an earlier process left approved, one after the other, since two on one target stand in each other's
+    /// way. What can't be done just now is tried again until its time is up. The answer comes once each was tried.
+    pub fn take_up(self: &Arc<Self>, left: Vec<ApprovalId>) -> oneshot::Receiver<()> {
+        let (tell, tried) = oneshot::channel();
+        let office = Arc::clone(self);
+        self.tasks.spawn(async move {
+            let (mut left, mut wait) = (office.try_each(left).await, FIRST_WAIT);
+            // Nobody has to wait for it.
+            let _heard = tell.send(());
+            while !left.is_empty() && office.closing.run_until_cancelled(tokio::time::sleep(wait)).await.is_some() {
+                left = office.try_each(left).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+        });
+        tried
+    }
+
+    /// Those that are to be tried again.
+    async fn try_each(&self, left: Vec<ApprovalId>) -> Vec<ApprovalId> {
+        let mut again = Vec::new();
+        for id in left {
+            // Whoever said it again is answered by the attempt of their own.
+            if self.begin(id) && self.execute(id).await == Came::ToNothingYet {
+                again.push(id);
+            }
+        }
+        again
+    }
+
+    /// Whether it is not under way yet; from here on it is.
+    fn begin(&self, id: ApprovalId) -> bool {
+        self.flying.lock().unwrap_or_else(PoisonError::into_inner).insert(id)
+    }
+
+    /// Carries out what was approved and is marked as under way.
+    async fn execute(&self, id: ApprovalId) -> Came {
+        self.halted.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let ended = self.parts.sequencer.execute(id).await;
+        let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
+        let came = match ended {
+            Ok(_) => Came::ToAnEnd,
+            Err(halt) => {
+                tracing::warn!(approval = %id, reason = halt.reason, "an approved write was not carried out");
+                let came = if PASSING.contains(&halt.reason.as_str()) { Came::ToNothingYet } else { Came::ToAnEnd };
+                halted.insert(id, halt.message);
+                while halted.len() > MOST_HALTED {
+                    halted.pop_first();
+                }
+                came
+            }
+        };
+        drop(halted);
+        self.flying.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        came
     }
 }
 

@@ -149,8 +149,11 @@ pub struct Seen {
 /// All approvals and what else stands open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
-    /// The approvals, newest first.
+    /// The newest approvals, and all that somebody still has something to do about; newest first.
     pub approvals: Vec<Listed>,
+    /// How many more there were before.
+    #[serde(default)]
+    pub earlier: u64,
     /// Who stopped writes, if they are stopped.
     pub stopped: Option<Stopped>,
     /// Reviews of broken glasses, owed and done.

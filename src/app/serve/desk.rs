@@ -21,6 +21,7 @@ use super::health;
 use super::runs::{Begun, Runs, Seat};
 use super::slack::Slack;
 use crate::agent::news::Unheard;
+use crate::alert::counts::Counts;
 use crate::app::ask::{Asking, Question, fresh_id};
 use crate::app::fault::{Fault, told};
 use crate::app::sequencer::hold::Hold;
@@ -39,6 +40,22 @@ const RETRY_AFTER_S: u32 = 5;
 /// What an investigation may see, where it does not say.
 const ROLE: &str = "general-purpose";
 
+/// What the desk is made of.
+pub struct Parts {
+    /// The app.
+    pub app: Arc<App>,
+    /// Where writes are decided.
+    pub hold: Arc<Hold>,
+    /// The investigations.
+    pub runs: Runs,
+    /// Where they are kept.
+    pub store: Store,
+    /// The chat, where there is one.
+    pub slack: Option<Arc<Slack>>,
+    /// What is counted of alerts.
+    pub alerts: Arc<Counts>,
+}
+
 /// The process, as the API sees it.
 pub struct Desk {
     app: Arc<App>,
@@ -48,15 +65,17 @@ pub struct Desk {
     people: ConfigPeople,
     sight: PolicySight,
     slack: Option<Arc<Slack>>,
+    alerts: Arc<Counts>,
 }
 
 impl Desk {
     /// Puts it together.
     #[must_use]
-    pub fn new(app: Arc<App>, hold: Arc<Hold>, runs: Runs, store: Store, slack: Option<Arc<Slack>>) -> Self {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { app, hold, runs, store, slack, alerts } = parts;
         let sight = PolicySight::of(&app);
         let people = ConfigPeople::new(app.config.path.clone());
-        Self { app, hold, runs, store, people, sight, slack }
+        Self { app, hold, runs, store, people, sight, slack, alerts }
     }
 
     /// A run as policy knows it, for a question about reading.
@@ -153,8 +172,13 @@ impl Backend for Desk {
         running.stop(by.person.as_str()).await.map_err(unheard)
     }
 
-    async fn approvals(&self) -> Result<Vec<Listed>, Objection> {
-        self.hold.sequencer().list().await
+    async fn approvals(
+        &self,
+        before: Option<ApprovalId>,
+        state: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Listed>, Objection> {
+        self.hold.sequencer().page(before, state, most).await
     }
 
     async fn card(&self, id: ApprovalId) -> Result<Card, Objection> {
@@ -178,7 +202,7 @@ impl Backend for Desk {
     }
 
     async fn standing(&self) -> Standing {
-        health::standing(&self.app, &self.runs, &self.hold).await
+        health::standing(&self.app, &self.runs, &self.hold, &self.alerts).await
     }
 
     fn now(&self) -> Timestamp {

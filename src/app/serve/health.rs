@@ -1,17 +1,17 @@
 //! How everything is that this process depends on, and what is counted elsewhere.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
 use warrant_kernel::store::Store;
 
 use super::runs::Runs;
+use crate::alert::counts::Counts;
 use crate::app::App;
 use crate::app::fault::told;
 use crate::app::sequencer::hold::Hold;
 use crate::chat::slack::health::{Health, Ready};
-use crate::web::backend::Standing;
+use crate::web::backend::{Alerts, Standing};
 use crate::web::health::{Check, Condition, Weight};
 
 /// How long one dependency may take to answer.
@@ -95,19 +95,22 @@ fn free(app: &App) -> Option<u64> {
 }
 
 /// What is counted elsewhere.
-pub async fn standing(app: &Arc<App>, runs: &Runs, hold: &Hold) -> Standing {
-    let sequencer = hold.sequencer();
-    let approvals = match (sequencer.list().await, sequencer.figures().await) {
-        (Ok(listed), Ok(figures)) => Some((listed, figures)),
-        (Err(error), _) | (_, Err(error)) => {
-            tracing::warn!(%error, "approvals can't be counted");
-            None
-        }
-    };
+pub async fn standing(app: &App, runs: &Runs, hold: &Hold, alerts: &Counts) -> Standing {
+    let alerts = alerts.look();
     Standing {
-        queues: vec![("investigations", u64::try_from(runs.count()).unwrap_or(u64::MAX))],
+        queues: vec![("investigations", u64::try_from(runs.count()).unwrap_or(u64::MAX)), ("alerts", alerts.waiting)],
         ledger_lag_s: Some(hold.ledger().waiting().await.map_or(0.0, |waiting| waiting.as_secs_f64())),
         disks: free(app).map(|free| ("store", free)).into_iter().collect(),
-        approvals,
+        alerts: Some(Alerts {
+            received: alerts.received,
+            known: alerts.known,
+            unauthenticated: alerts.unauthenticated,
+            unreadable: alerts.unreadable,
+            too_large: alerts.too_large,
+            unavailable: alerts.unavailable,
+            opened: alerts.opened,
+            shed: alerts.shed,
+        }),
+        approvals: Some(hold.sequencer().counted()),
     }
 }

@@ -38,6 +38,8 @@ const ROLE: &str = "general-purpose";
 /// The incidents' way to investigations.
 pub struct Incidents {
     app: Arc<App>,
+    /// The groups that investigations are in, by the routes of their alerts.
+    groups: BTreeMap<String, Vec<String>>,
     runs: Mutex<Option<Runs>>,
     /// The number of the last news that each running investigation was told.
     told: Mutex<BTreeMap<InvestigationId, u64>>,
@@ -49,8 +51,14 @@ pub struct Incidents {
 impl Incidents {
     /// Nothing can be opened before [`Self::join`].
     #[must_use]
-    pub fn new(app: Arc<App>, slack: Option<Arc<Slack>>, cancel: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { app, runs: Mutex::default(), told: Mutex::default(), worker: Mutex::default(), slack, cancel })
+    pub fn new(
+        app: Arc<App>,
+        groups: BTreeMap<String, Vec<String>>,
+        slack: Option<Arc<Slack>>,
+        cancel: CancellationToken,
+    ) -> Arc<Self> {
+        let (runs, told, worker) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { app, groups, runs, told, worker, slack, cancel })
     }
 
     /// Joins both ends.
@@ -77,6 +85,8 @@ impl Incidents {
         let since = before.min(back(self.app.config.window)).max(back(FARTHEST));
         let role = opening.role.map_or_else(|| ROLE.to_owned(), |role| role.to_string());
         let person: PersonId = REQUESTER.parse().map_err(|error| Fault::Failed(format!("{error}")))?;
+        // Of a route that is not in the config any more nobody said that it may read more.
+        let groups = self.groups.get(&opening.route).cloned().unwrap_or_default();
         Ok(Asking {
             id: opening.investigation,
             question: Question {
@@ -87,7 +97,7 @@ impl Incidents {
                 channel: Channel::Alert,
                 writes: Writes::Off,
             },
-            requester: Requester { person, groups: Vec::new() },
+            requester: Requester { person, groups },
         })
     }
 }

@@ -59,6 +59,12 @@ use readings::Readings;
 
 pub(super) use shows::Watching;
 
+/// Notes of Slack's, for whoever tidies up.
+pub(super) mod notes {
+    pub(in crate::app::serve) use super::cards::SHOWN as CARD;
+    pub(in crate::app::serve) use super::home::{HOME, Home, THREAD, Threaded};
+}
+
 /// How long Slack may take to say who we are, where nothing can begin without it.
 const INTRODUCTION: Duration = Duration::from_secs(20);
 

@@ -26,6 +26,9 @@ use signature::Claimed;
 
 pub use signature::Secret;
 
+/// Where Slack posts events, what people press, and commands.
+pub const PATHS: [&str; 3] = ["/slack/events", "/slack/interactivity", "/slack/commands"];
+
 /// The largest body that is read. Slack's are below 100 kB.
 const MOST: usize = 1 << 20;
 /// How long a body may take.
@@ -53,10 +56,11 @@ struct Door {
 /// The addresses.
 pub fn router(parts: Http) -> Router {
     parts.health.up(parts.clock.now());
+    let [at_events, at_interactivity, at_commands] = PATHS;
     Router::new()
-        .route("/slack/events", post(events))
-        .route("/slack/interactivity", post(interactivity))
-        .route("/slack/commands", post(commands))
+        .route(at_events, post(events))
+        .route(at_interactivity, post(interactivity))
+        .route(at_commands, post(commands))
         .with_state(Arc::new(Door { parts, places: Semaphore::new(AT_ONCE) }))
 }
 

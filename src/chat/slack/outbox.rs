@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
+use warrant_kernel::store::desk::Note;
 
 use super::client::Api;
 use super::health::Health;
@@ -41,6 +42,12 @@ const PAGE: u32 = 500;
 const SKEW: i64 = 300;
 /// How often somebody may write a message while we try to.
 const TRIES: u32 = 16;
+
+/// Whether the message that a note keeps is still to be sent. What can't be read may be.
+#[must_use]
+pub fn waits(note: &Note) -> bool {
+    Letter::of(note).is_none_or(|letter| letter.waits())
+}
 
 /// What goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -10,7 +10,9 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use warrant_kernel::call::gate::sequencer::shown::Listed;
 use warrant_kernel::call::gate::vote::{Proof, Whole};
+use warrant_kernel::domain::plan::ApprovalId;
 
 use crate::web::App;
 use crate::web::backend::{Deciding, Seen};
@@ -19,6 +21,12 @@ use crate::web::token::Caller;
 
 use super::sight::{self, Sight};
 use super::taken::{self, Sent};
+
+/// Approvals read at once.
+const BATCH: usize = 100;
+
+/// How many batches one request may read: what somebody may not see is not looked through for them without end.
+const BATCHES: usize = 10;
 
 type Answer = Result<(StatusCode, Json<Value>), ApiError>;
 
@@ -66,17 +74,39 @@ pub(in crate::web) async fn list(
         which.map_err(|_| ApiError::new(Code::Invalid, "QUERY", "only `state`, `limit` and `before` are known"))?;
     let most = usize::try_from(taken::limit(which.limit)?).unwrap_or(usize::MAX);
     let before = which.before.as_deref().map(taken::approval).transpose()?;
-    let mut sight = Sight::of(&app, &caller);
-    let all = app.backend.approvals().await?;
-    let asked = all
-        .into_iter()
-        .filter(|listed| before.is_none_or(|before| listed.approval < before))
-        .filter(|listed| which.state.as_ref().is_none_or(|state| listed.state.as_str() == state));
-    let mut page: Vec<_> = asked.filter(|listed| sight.listed(listed)).take(most.saturating_add(1)).collect();
-    let more = page.len() > most;
-    page.truncate(most);
-    let next = page.last().filter(|_| more).map(|last| last.approval);
+    let (page, next) = page(&app, &caller, before, which.state.as_deref(), most).await?;
     Ok((StatusCode::OK, Json(json!({ "approvals": page, "next": next }))))
+}
+
+/// What somebody may see of the approvals before one, and from where on there may be more.
+async fn page(
+    app: &App,
+    caller: &Caller,
+    mut before: Option<ApprovalId>,
+    state: Option<&str>,
+    most: usize,
+) -> Result<(Vec<Listed>, Option<ApprovalId>), ApiError> {
+    let mut sight = Sight::of(app, caller);
+    let mut page: Vec<Listed> = Vec::new();
+    for _ in 0..BATCHES {
+        let batch = app.backend.approvals(before, state, BATCH).await?;
+        let is_last = batch.len() < BATCH;
+        for listed in batch {
+            before = Some(listed.approval);
+            if !sight.listed(&listed) {
+                continue;
+            }
+            if page.len() >= most {
+                let next = page.last().map(|last| last.approval);
+                return Ok((page, next));
+            }
+            page.push(listed);
+        }
+        if is_last {
+            return Ok((page, None));
+        }
+    }
+    Ok((page, before))
 }
 
 pub(in crate::web) async fn show(

@@ -11,13 +11,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
-use warrant_kernel::call::gate::sequencer::shown::{Figures, Listed};
+use warrant_kernel::call::gate::sequencer::shown::{Counted, Decision, Figures};
+use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::event::{Answered, Body, Event};
 use warrant_kernel::domain::result::ToolResult;
 
 use crate::agent::state::State;
 use crate::agent::trace::{Unwatched, Watcher};
-use crate::web::backend::Standing;
+use crate::web::backend::{Alerts, Standing};
 use crate::web::tests::{Double, opened, report, run, world};
 
 use super::Metrics;
@@ -74,28 +75,30 @@ fn counted() -> Arc<Metrics> {
 }
 
 fn standing() -> Standing {
-    let listed = |tier: &str, state: Value| -> Listed {
-        let listed = json!({
-            "approval": "A1", "state": state, "tier": tier, "tool": "restart_service", "target": "checkout", "effect": "x",
-            "requester": "ann", "investigation": "i-one", "requested_at": "2026-03-01T12:00:00Z",
-            "expires_at": "2026-03-01T13:00:00Z", "quorum": 1, "approved": [],
-        });
-        serde_json::from_value(listed).unwrap()
-    };
-    let at = "2026-03-01T12:00:10Z";
-    let approvals = vec![
-        listed("high", json!({ "is": "open" })),
-        listed("high", json!({ "is": "denied", "by": "bob", "reason": "no", "at": at })),
-        listed("medium", json!({ "is": "executed", "at": at, "verified": null })),
-        listed("medium", json!({ "is": "approved", "at": at })),
-        listed("low", json!({ "is": "expired", "at": at })),
+    let by = [
+        ((Tier::High, Decision::Open), 1),
+        ((Tier::High, Decision::Denied), 1),
+        ((Tier::Medium, Decision::Approved), 2),
+        ((Tier::Low, Decision::Expired), 1),
     ];
-    let figures = Figures { asked: 4, decisions: 4, hasty: 1, seconds: 90, executed: 1 };
+    let times = [1, 0, 2, 0, 0, 0, 0, 0, 0, 1];
+    let figures = Figures { asked: 4, decisions: 4, hasty: 1, seconds: 90, executed: 1, times };
+    let alerts = Alerts {
+        received: 11,
+        known: 12,
+        unauthenticated: 13,
+        unreadable: 14,
+        too_large: 15,
+        unavailable: 16,
+        opened: 17,
+        shed: 18,
+    };
     Standing {
         queues: vec![("alerts", 7), ("slack", 0)],
         ledger_lag_s: Some(1.5),
         disks: vec![("store", 1 << 30)],
-        approvals: Some((approvals, figures)),
+        alerts: Some(alerts),
+        approvals: Some(Counted { by: by.into(), figures }),
     }
 }
 
@@ -106,15 +109,24 @@ fn all_that_is_counted_stands_in_the_text() {
     let mut values: Vec<&str> = values.collect();
     values.sort_unstable();
     insta::assert_snapshot!(values.join("\n"), @r#"
+    warrant_alert_requests_refused_total{reason="too_large"} 15
+    warrant_alert_requests_refused_total{reason="unauthenticated"} 13
+    warrant_alert_requests_refused_total{reason="unavailable"} 16
+    warrant_alert_requests_refused_total{reason="unreadable"} 14
+    warrant_alerts_received_total{delivery="known"} 12
+    warrant_alerts_received_total{delivery="new"} 11
+    warrant_alerts_shed_total 18
     warrant_approvals_open{tier="high"} 1
     warrant_approvals_total{tier="high",decision="denied"} 1
     warrant_approvals_total{tier="low",decision="expired"} 1
     warrant_approvals_total{tier="medium",decision="approved"} 2
-    warrant_decision_time_seconds_total 90
+    warrant_decision_time_seconds_count 4
+    warrant_decision_time_seconds_sum 90.0
     warrant_decisions_hasty_ratio 0.25
     warrant_decisions_hasty_total 1
     warrant_decisions_total 4
     warrant_disk_free_bytes{disk="store"} 1073741824
+    warrant_incidents_opened_total 17
     warrant_investigations_running 0
     warrant_investigations_started_total{trigger="question",channel="api"} 1
     warrant_investigations_total{outcome="confirmed"} 1
@@ -140,6 +152,24 @@ fn all_that_is_counted_stands_in_the_text() {
     warrant_tool_duration_seconds_sum{tool="other",status="error"} 30.00000000000038
     warrant_tool_duration_seconds_sum{tool="search_logs",status="ok"} 0.03
     warrant_tool_duration_seconds_sum{tool="search_logs",status="timeout"} 0.03
+    "#);
+}
+
+#[test]
+fn times_to_decide_are_a_histogram_that_counts_up() {
+    let text = counted().text(standing()).unwrap();
+    let buckets = text.lines().filter(|line| line.starts_with("warrant_decision_time_seconds_bucket"));
+    insta::assert_snapshot!(buckets.collect::<Vec<_>>().join("\n"), @r#"
+    warrant_decision_time_seconds_bucket{le="3.0"} 1
+    warrant_decision_time_seconds_bucket{le="10.0"} 1
+    warrant_decision_time_seconds_bucket{le="30.0"} 3
+    warrant_decision_time_seconds_bucket{le="60.0"} 3
+    warrant_decision_time_seconds_bucket{le="120.0"} 3
+    warrant_decision_time_seconds_bucket{le="300.0"} 3
+    warrant_decision_time_seconds_bucket{le="900.0"} 3
+    warrant_decision_time_seconds_bucket{le="1800.0"} 3
+    warrant_decision_time_seconds_bucket{le="3600.0"} 3
+    warrant_decision_time_seconds_bucket{le="+Inf"} 4
     "#);
 }
 

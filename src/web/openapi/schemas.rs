@@ -208,6 +208,7 @@ fn about_the_server() -> Value {
         "Alive": closed(&json!({ "alive": { "const": true }, "version": text() }), &[]),
         "Ready": closed(&json!({ "ready": { "type": "boolean" }, "checks": list(&check) }), &[]),
         "Document": { "type": "object", "required": ["openapi", "info", "paths", "components"] },
+        "AlertsTaken": closed(&json!({ "received": number(), "known": number(), "note": text() }), &["note"]),
         "Error": closed(
             &json!({ "error": closed(&json!({ "code": { "enum": codes }, "reason": text(), "message": text() }), &[]) }),
             &[],

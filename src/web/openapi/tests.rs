@@ -77,6 +77,9 @@ async fn every_route_is_in_the_document_and_every_path_of_it_answers_as_it_says(
             assert!(wrong.is_empty(), "{path}: {wrong:?}\n{value:#}");
         }
     }
+    // Those that other parts answer are held against them where these are.
+    let elsewhere = |path: &str| path.starts_with("/v1/alerts/") || path.starts_with("/slack/");
+    in_document.retain(|(path, _)| !elsewhere(path));
     assert_eq!(in_document, routed);
 }
 

@@ -169,8 +169,15 @@ impl Backend for Double {
         self.note(Asked::Stop(format!("{id} by {}", by.person)))
     }
 
-    async fn approvals(&self) -> Result<Vec<Listed>, Objection> {
-        Ok(vec![listed(3, None), listed(2, Some("checkout")), listed(1, Some("payments"))])
+    async fn approvals(
+        &self,
+        before: Option<ApprovalId>,
+        state: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Listed>, Objection> {
+        let all = [listed(3, None), listed(2, Some("checkout")), listed(1, Some("payments"))];
+        let asked = all.into_iter().filter(|it| before.is_none_or(|before| it.approval < before));
+        Ok(asked.filter(|it| state.is_none_or(|state| it.state.as_str() == state)).take(most).collect())
     }
 
     async fn card(&self, id: ApprovalId) -> Result<Card, Objection> {

@@ -120,22 +120,25 @@ async fn a_write_that_waited_when_the_run_broke_off_still_waits_and_is_not_asked
 /// Set in the process that is killed: the config that it runs.
 const CHILD: &str = "WARRANT_TEST_KILLED_IN_A_WRITE";
 
+/// The question that a process asks which is given nothing but the path of its config.
+pub fn question_of(path: &str) -> warrant::app::ask::Question {
+    warrant::app::ask::Question {
+        trigger: warrant_kernel::domain::run::Trigger::Question { text: "why does checkout fail?".to_owned() },
+        service: None,
+        since: Some(std::fs::read_to_string(format!("{path}.since")).unwrap()),
+        role: "general-purpose".to_owned(),
+        channel: warrant_kernel::domain::run::Channel::Terminal,
+        writes: warrant_kernel::domain::run::Writes::Allowed,
+    }
+}
+
 /// The same test in a process of its own: it approves a restart by a command that takes its time, and is killed there.
 async fn child(path: &str) {
     let text = std::fs::read_to_string(path).unwrap();
     let config = warrant::config::Config::parse(path.as_ref(), &text).unwrap();
     let app = warrant::app::App::open(config, &|_| Some(super::KEY.to_owned()), None).unwrap();
-    let since = std::fs::read_to_string(format!("{path}.since")).unwrap();
-    let question = warrant::app::ask::Question {
-        trigger: warrant_kernel::domain::run::Trigger::Question { text: "why does checkout fail?".to_owned() },
-        service: None,
-        since: Some(since),
-        role: "general-purpose".to_owned(),
-        channel: warrant_kernel::domain::run::Channel::Terminal,
-        writes: warrant_kernel::domain::run::Writes::Allowed,
-    };
     let at_hand = People::who(Say::Approve).at_hand();
-    let _ended = ask_with(&app, question, at_hand, CancellationToken::new()).await;
+    let _ended = ask_with(&app, question_of(path), at_hand, CancellationToken::new()).await;
     panic!("it should have been killed");
 }
 

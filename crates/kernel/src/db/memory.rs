@@ -257,9 +257,11 @@ impl Storage for Memory {
         self.call(|disk| Ok(disk.documents.get(&(kind, id.to_owned())).cloned())).await
     }
 
-    async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, StorageError> {
+    async fn documents(&self, kind: DocumentKind, after: &str, most: u32) -> Result<Vec<Document>, StorageError> {
+        let most = usize::try_from(most).unwrap();
         self.call(|disk| {
-            Ok(disk.documents.iter().filter(|((of, _), _)| *of == kind).map(|(_, it)| it.clone()).collect())
+            let all = disk.documents.iter().filter(|((of, id), _)| *of == kind && id.as_str() > after);
+            Ok(all.map(|(_, it)| it.clone()).take(most).collect())
         })
         .await
     }

@@ -164,9 +164,11 @@ impl Storage for Sqlite {
             .transpose()
     }
 
-    async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, StorageError> {
-        sqlx::query("SELECT id, revision, body FROM document WHERE kind = $1 ORDER BY id")
+    async fn documents(&self, kind: DocumentKind, after: &str, most: u32) -> Result<Vec<Document>, StorageError> {
+        sqlx::query("SELECT id, revision, body FROM document WHERE kind = $1 AND id > $2 ORDER BY id LIMIT $3")
             .bind(kind.as_str())
+            .bind(after)
+            .bind(i64::from(most))
             .fetch_all(&self.reads)
             .await
             .map_err(reading)?

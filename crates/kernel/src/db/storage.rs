@@ -233,8 +233,8 @@ pub(crate) trait Storage: Send + Sync {
     /// One document.
     async fn document(&self, kind: DocumentKind, id: &str) -> Result<Option<Document>, StorageError>;
 
-    /// All documents of a kind, by id.
-    async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, StorageError>;
+    /// Documents of a kind by their ids, from the first after `after` on, `most` at most.
+    async fn documents(&self, kind: DocumentKind, after: &str, most: u32) -> Result<Vec<Document>, StorageError>;
 
     /// A text that was kept.
     async fn text(&self, digest: Digest) -> Result<Option<String>, StorageError>;

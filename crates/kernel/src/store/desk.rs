@@ -3,6 +3,8 @@
 //! An arrival is kept before its sender is told that it came. It is handled in the one transaction that writes what came
 //! of it as notes, so that a crash leaves either both or neither. All of it would survive a power cut on return.
 
+pub mod letting_go;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
@@ -165,9 +167,11 @@ impl Store {
         for note in notes {
             let body = serde_json::to_string(&note.body).map_err(StoreError::Json)?;
             let statement = if note.expect_revision == 0 {
-                "INSERT INTO note (kind, id, revision, body) VALUES ($1, $2, $3 + 1, $4) ON CONFLICT DO NOTHING"
+                "INSERT INTO note (kind, id, revision, body, touched) VALUES ($1, $2, $3 + 1, $4, unixepoch()) \
+                 ON CONFLICT DO NOTHING"
             } else {
-                "UPDATE note SET revision = revision + 1, body = $4 WHERE kind = $1 AND id = $2 AND revision = $3"
+                "UPDATE note SET revision = revision + 1, body = $4, touched = unixepoch() \
+                 WHERE kind = $1 AND id = $2 AND revision = $3"
             };
             let done = sqlx::query(statement)
                 .bind(note.kind)
@@ -233,19 +237,6 @@ impl Store {
                 .map_err(fail)?;
         }
         transaction.commit().await.map_err(fail)
-    }
-
-    /// Lets the keys of what was handled go, where it came before `before`: what is delivered again later is new. How many.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn forget_arrivals(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let done = sqlx::query("DELETE FROM arrival WHERE body IS NULL AND at < $1")
-            .bind(before.to_string())
-            .execute(self.database.pool())
-            .await
-            .map_err(|source| StoreError::Database { doing: "cleaned", source })?;
-        Ok(done.rows_affected())
     }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! What was shown last is noted by the approval, so that a start shows what was decided while nobody looked.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::gate::approval::State;
-use warrant_kernel::call::gate::sequencer::shown::Listed;
+use warrant_kernel::call::gate::sequencer::shown::{Listed, Since};
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
@@ -20,6 +20,7 @@ use super::Slack;
 use super::click::glass;
 use super::talk::Later;
 use crate::app::SystemClock;
+use crate::app::serve::tidy::KEPT;
 use crate::chat::slack::blocks::GroupId;
 use crate::chat::slack::card::{Around, Ping, render};
 use crate::chat::slack::config::Place;
@@ -27,27 +28,13 @@ use crate::chat::slack::escape::Shown;
 use crate::chat::slack::outbox::{Class, Thread};
 
 /// Notes of what a card showed last.
-const SHOWN: &str = "slack-card";
+pub(in crate::app::serve) const SHOWN: &str = "slack-card";
 
 /// How often it is looked whether approvals have changed; a click looks at once.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// The share of its time after which a card that nobody answered is brought to mind again.
 const REMIND: f64 = 0.6;
-
-/// Whether nothing more comes of an approval, unless it is reopened.
-fn is_over(state: &State) -> bool {
-    match state {
-        State::Open | State::Approved { .. } | State::Consumed { .. } => false,
-        State::Denied { .. }
-        | State::Expired { .. }
-        | State::Revoked { .. }
-        | State::Superseded { .. }
-        | State::Executed { .. }
-        | State::NotExecuted { .. }
-        | State::Unknown { .. } => true,
-    }
-}
 
 /// Our id of the message of a card.
 pub(super) fn message_id(approval: ApprovalId) -> String {
@@ -57,20 +44,21 @@ pub(super) fn message_id(approval: ApprovalId) -> String {
 impl Slack {
     /// Shows every change of every approval until it is cancelled.
     pub(super) async fn show_cards(self: Arc<Self>, cancel: CancellationToken) {
-        // What has ended and is shown as that needs no further look.
-        let mut ended: BTreeMap<ApprovalId, State> = BTreeMap::new();
+        // A start shows what was decided while nobody looked, as far back as it is noted what cards show.
+        let mut since = Since::Time(SystemClock.now().checked_sub(KEPT).unwrap_or(Timestamp::MIN));
         loop {
-            match self.hold.sequencer().list().await {
-                Ok(listed) => {
+            match self.hold.sequencer().changed(since).await {
+                Ok((listed, mark)) => {
+                    let mut all = true;
                     for approval in &listed {
-                        if ended.get(&approval.approval) == Some(&approval.state) {
-                            continue;
-                        }
                         if let Err(later) = self.show_card(approval).await {
                             tracing::warn!(approval = %approval.approval, %later, "a card waits to be shown in slack");
-                        } else if is_over(&approval.state) {
-                            ended.insert(approval.approval, approval.state.clone());
+                            all = false;
                         }
+                    }
+                    // What could not be shown is among those that have changed the next time too.
+                    if all {
+                        since = Since::Mark(mark);
                     }
                 }
                 Err(error) => tracing::warn!(%error, "approvals can't be listed for slack"),

@@ -11,16 +11,16 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::store::StoreError;
-use warrant_kernel::store::desk::NoteWrite;
+use warrant_kernel::store::desk::{Note, NoteWrite};
 
 use super::Slack;
 use crate::chat::slack::outbox::{Fate, Thread};
 
 /// Notes of homes, by investigation.
-const HOME: &str = "slack-home";
+pub(in crate::app::serve) const HOME: &str = "slack-home";
 
 /// Notes of threads, by channel and first message.
-const THREAD: &str = "slack-thread";
+pub(in crate::app::serve) const THREAD: &str = "slack-thread";
 
 /// Notes read at once.
 const PAGE: u32 = 200;
@@ -31,7 +31,7 @@ const MOST: usize = 4_096;
 /// Where the messages of an investigation stand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Home {
+pub(in crate::app::serve) struct Home {
     /// The channel.
     pub(super) channel: String,
     /// The thread, or our message that it is under.
@@ -40,14 +40,28 @@ pub(super) struct Home {
     pub(super) began: String,
     /// Whether its report stands there.
     #[serde(default)]
-    pub(super) reported: bool,
+    pub(in crate::app::serve) reported: bool,
+}
+
+impl Home {
+    /// What a note says, if it is of a form that we know.
+    pub(in crate::app::serve) fn of(note: &Note) -> Option<Self> {
+        Self::deserialize(&note.body).ok()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Threaded {
-    investigation: InvestigationId,
+pub(in crate::app::serve) struct Threaded {
+    pub(in crate::app::serve) investigation: InvestigationId,
     began: String,
+}
+
+impl Threaded {
+    /// What a note says, if it is of a form that we know.
+    pub(in crate::app::serve) fn of(note: &Note) -> Option<Self> {
+        Self::deserialize(&note.body).ok()
+    }
 }
 
 fn thread_id(channel: &str, ts: &str) -> String {
@@ -91,7 +105,7 @@ impl Slack {
         if let Thread::Of(ts) = &home.thread {
             let key = thread_id(&home.channel, ts);
             let known = self.store.note(THREAD, &key).await?;
-            if let Some(threaded) = known.as_ref().and_then(|note| read(&note.body))
+            if let Some(threaded) = known.as_ref().and_then(Threaded::of)
                 && threaded.began == home.began
             {
                 self.home(&threaded.investigation).await;
@@ -114,7 +128,7 @@ impl Slack {
     /// The newest investigation of a thread.
     pub(super) async fn of_thread(&self, channel: &str, ts: &str) -> Result<Option<InvestigationId>, StoreError> {
         let note = self.store.note(THREAD, &thread_id(channel, ts)).await?;
-        Ok(note.as_ref().and_then(|note| read(&note.body)).map(|threaded| threaded.investigation))
+        Ok(note.as_ref().and_then(Threaded::of).map(|threaded| threaded.investigation))
     }
 
     /// Notes that the report of an investigation stands.
@@ -173,8 +187,4 @@ impl Slack {
             }));
         }
     }
-}
-
-fn read(body: &serde_json::Value) -> Option<Threaded> {
-    Threaded::deserialize(body).ok()
 }

@@ -347,7 +347,7 @@ impl Slack {
             let outcome = it.outcome.as_deref().unwrap_or("runs");
             format!("{}: {}", outcome, it.question.lines().next().unwrap_or_default())
         });
-        let approvals = self.hold.sequencer().list().await.map_err(|error| Later::Broken(error.to_string()))?;
+        let approvals = self.hold.sequencer().list(200).await.map_err(|error| Later::Broken(error.to_string()))?;
         let (mut changed, mut waiting) = (Vec::new(), Vec::new());
         for approval in &approvals {
             let line = format!("{}: {}", approval.approval, approval.effect);

@@ -6,6 +6,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`shown`] | what it shows of itself |
+//! | `listing` | many of them at once |
 //! | [`account`] | what became of one call |
 //! | `watch` | time that never goes back |
 //! | `kept` | approvals as they are kept |
@@ -20,6 +21,8 @@
 //! | [`tokens`] | another proof of who somebody is |
 
 pub mod shown;
+
+mod listing;
 
 pub mod account;
 
@@ -67,7 +70,8 @@ use super::deed::{Deed, Halt};
 use super::objection::Objection;
 use crate::people::directory::Directory;
 use kept::{Index, Kept};
-use shown::{Figures, Limits, Listed};
+use perform::UnderWay;
+use shown::Limits;
 use watch::Watch;
 
 pub(in crate::call) use grant::Granted;
@@ -107,6 +111,8 @@ pub struct Sequencer {
     index: Arc<Mutex<Index>>,
     /// Approvals whose intent did not become durable in time.
     late: Mutex<BTreeSet<ApprovalId>>,
+    /// What is being done here, up to its verdict.
+    under_way: UnderWay,
     /// One change at a time.
     turn: Arc<Turn<()>>,
     #[cfg(test)]
@@ -129,10 +135,7 @@ impl Sequencer {
     /// # Errors
     /// [`Objection::Ledger`] where it can't be read.
     pub async fn open(parts: Parts) -> Result<Self, Objection> {
-        let mut index = Index::default();
-        for kept in Kept::all(&parts.ledger).await? {
-            index.note(&kept.approval);
-        }
+        let index = Kept::index(&parts.ledger).await?;
         Ok(Self {
             watch: Watch::new(parts.clock, index.latest()),
             ledger: parts.ledger,
@@ -144,6 +147,7 @@ impl Sequencer {
             limits: parts.limits,
             index: Arc::new(Mutex::new(index)),
             late: Mutex::default(),
+            under_way: UnderWay::default(),
             turn: Arc::default(),
             #[cfg(test)]
             order: Order::Together,
@@ -165,21 +169,6 @@ impl Sequencer {
         Ok(approval)
     }
 
-    /// All approvals, newest first.
-    ///
-    /// # Errors
-    /// [`Objection::Ledger`] where they can't be read.
-    pub async fn list(&self) -> Result<Vec<Listed>, Objection> {
-        let now = self.watch.now();
-        let mut all = Kept::all(&self.ledger).await?;
-        all.sort_by_key(|kept| std::cmp::Reverse(kept.approval.id()));
-        let listed = all.into_iter().map(|mut kept| {
-            kept.approval.expire(now);
-            Listed::of(&kept.approval)
-        });
-        Ok(listed.collect())
-    }
-
     /// Carries out an approved write, after everything has been checked again. For approvals whose call is gone: whoever
     /// waits here is told what came of it.
     ///
@@ -188,18 +177,6 @@ impl Sequencer {
     pub async fn execute(&self, id: ApprovalId) -> Result<Deed, Halt> {
         let granted = self.grant(id, &[]).await?;
         Ok(self.perform(granted).await)
-    }
-
-    /// How people decide, over all approvals that are kept.
-    ///
-    /// # Errors
-    /// [`Objection::Ledger`] where they can't be read.
-    pub async fn figures(&self) -> Result<Figures, Objection> {
-        let mut figures = Figures::default();
-        for kept in Kept::all(&self.ledger).await? {
-            figures.count(&kept.approval);
-        }
-        Ok(figures)
     }
 
     /// The limits in force.

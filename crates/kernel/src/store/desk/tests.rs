@@ -41,9 +41,48 @@ async fn what_is_delivered_twice_is_kept_once_and_handled_once() {
     assert_eq!(store.arrived("slack", 10).await.unwrap().len(), 1);
 
     let day = AT.checked_add(jiff::SignedDuration::from_hours(24)).unwrap();
-    assert_eq!(store.forget_arrivals(day).await.unwrap(), 1, "what waits is not forgotten");
+    assert_eq!(store.forget_arrivals(day, 10).await.unwrap(), 1, "what waits is not forgotten");
     let again = store.receive(&[arrival("a")]).await.unwrap();
     assert!(matches!(again.as_slice(), [Received::New(_)]), "{again:?}");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn what_nobody_has_written_for_long_is_found_oldest_first_and_goes_only_as_it_was_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = store(&directory).await;
+    let notes: Vec<NoteWrite> = (0..7).map(|n| note(&format!("n{n}"), 0, n)).collect();
+    store.settle(&[], &notes).await.unwrap();
+    assert_eq!(store.untouched("incident", AT, None, 9).await.unwrap(), (Vec::new(), None), "all were written now");
+    let later: Timestamp = "2200-01-01T00:00:00Z".parse().unwrap();
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let (page, last) = store.untouched("incident", later, after.as_ref(), 3).await.unwrap();
+        found.extend(page);
+        after = last;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(
+        found.iter().map(|note| note.id.as_str()).collect::<Vec<_>>(),
+        ["n0", "n1", "n2", "n3", "n4", "n5", "n6"]
+    );
+    // One is written meanwhile.
+    store.settle(&[], &[note("n3", 1, 33)]).await.unwrap();
+    assert_eq!(store.let_go("incident", &found).await.unwrap(), 6);
+    assert_eq!(store.let_go("incident", &found).await.unwrap(), 0);
+    assert!(store.note("incident", "n3").await.unwrap().is_some());
+    let body = json!({});
+    let keys: Vec<String> = (0..5).map(|n| format!("k{n}")).collect();
+    let arrivals: Vec<Arrival<'_>> =
+        keys.iter().map(|key| Arrival { channel: "slack", key, at: AT, body: &body }).collect();
+    store.receive(&arrivals).await.unwrap();
+    store.settle(&[1, 2, 3, 4], &[]).await.unwrap();
+    for gone in [3, 1, 0] {
+        assert_eq!(store.forget_arrivals(later, 3).await.unwrap(), gone);
+    }
+    assert_eq!(store.arrived("slack", 9).await.unwrap().len(), 1, "what waits is kept");
     store.close().await;
 }
 

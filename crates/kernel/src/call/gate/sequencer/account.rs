@@ -1,13 +1,12 @@
 //! What became of one call that asked for a write: for the investigation that made it, also after a break.
 
-use crate::call::gate::approval::{Approval, State};
+use crate::call::gate::approval::State;
 use crate::call::gate::card::Card;
 use crate::call::gate::deed::Aftermath;
 use crate::call::gate::objection::Objection;
 use crate::domain::name::{CallId, EvidenceId, InvestigationId};
 
 use super::Sequencer;
-use super::kept::Kept;
 
 /// A call's approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,24 +27,16 @@ impl Sequencer {
     /// # Errors
     /// [`Objection::Ledger`] where it can't be read.
     pub async fn account(&self, of: &InvestigationId, call: &CallId) -> Result<Option<Account>, Objection> {
-        let asked = Kept::all(&self.ledger).await?.into_iter().map(|kept| kept.approval);
-        let asked = asked.filter(|approval| approval.plan.run.investigation == *of && approval.plan.call_id == *call);
-        let last = asked.max_by_key(Approval::id);
-        Ok(last.map(|mut approval| {
-            let now = self.watch.now();
-            approval.expire(now);
-            let tool = self.registry.get(approval.plan.tool.as_str()).map(|tool| tool.about().timeout);
-            let is_looked_at = if let State::Executed { at, verified: None } = approval.state {
-                tool.is_some_and(|timeout| now.duration_since(at).unsigned_abs() < timeout)
-            } else {
-                false
-            };
-            Account {
-                card: Card::of(&approval),
-                evidence: approval.plan.evidence,
-                aftermath: approval.aftermath,
-                is_looked_at,
-            }
+        let asked = self.index().of_call(of, call);
+        let Some(id) = asked else { return Ok(None) };
+        let approval = self.seen(id).await?;
+        // After a crash nobody looks any more.
+        let is_looked_at = matches!(approval.state, State::Executed { verified: None, .. }) && self.under_way.has(id);
+        Ok(Some(Account {
+            card: Card::of(&approval),
+            evidence: approval.plan.evidence,
+            aftermath: approval.aftermath,
+            is_looked_at,
         }))
     }
 }

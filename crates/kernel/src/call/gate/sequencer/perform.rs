@@ -3,7 +3,9 @@
 //! From the receipt on everything runs in a task of its own: whoever waits for it may go away, and what was done must be
 //! written down nevertheless. A tool is asked once; nothing is ever tried again.
 
+use std::collections::BTreeSet;
 use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -32,7 +34,34 @@ const TRIES: u32 = 3;
 pub(super) struct Desk {
     pub(super) ledger: Ledger,
     pub(super) redactor: Redactor,
-    pub(super) index: std::sync::Arc<std::sync::Mutex<Index>>,
+    pub(super) index: Arc<Mutex<Index>>,
+}
+
+/// Approvals whose work, or the look after it, goes on in this process.
+#[derive(Clone, Default)]
+pub(super) struct UnderWay(Arc<Mutex<BTreeSet<ApprovalId>>>);
+
+impl UnderWay {
+    pub(super) fn has(&self, id: ApprovalId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
+    }
+
+    /// Until what it gives is dropped.
+    fn begin(&self, id: ApprovalId) -> Flight {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        Flight { of: self.clone(), id }
+    }
+}
+
+struct Flight {
+    of: UnderWay,
+    id: ApprovalId,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.of.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
 }
 
 /// How the tool's own work ended.
@@ -45,14 +74,16 @@ enum Work {
 impl Sequencer {
     /// Does what was granted.
     pub(in crate::call) async fn perform(&self, granted: Granted) -> Deed {
-        let desk = Desk {
-            ledger: self.ledger.clone(),
-            redactor: self.redactor.clone(),
-            index: std::sync::Arc::clone(&self.index),
-        };
+        let desk =
+            Desk { ledger: self.ledger.clone(), redactor: self.redactor.clone(), index: Arc::clone(&self.index) };
         let (approval, intent) = (granted.kept.approval.id(), granted.warrant.intent());
         let source = granted.kept.approval.plan.target.source.clone();
-        let task = tokio::spawn(desk.perform(granted));
+        let flight = self.under_way.begin(approval);
+        let task = tokio::spawn(async move {
+            let deed = desk.perform(granted).await;
+            drop(flight);
+            deed
+        });
         task.await.unwrap_or_else(|_| Deed {
             approval,
             intent,

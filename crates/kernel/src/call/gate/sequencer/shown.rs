@@ -1,5 +1,7 @@
 //! What the sequencer shows of itself: lines of a list, switches, debts, figures.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +9,7 @@ use crate::call::gate::approval::{Approval, State};
 use crate::domain::decision::Tier;
 use crate::domain::name::{InvestigationId, PersonId, ServiceName, ToolName};
 use crate::domain::plan::ApprovalId;
+use crate::domain::run::Channel;
 use crate::domain::visible::visible;
 
 /// How long approvals hold and how often may be asked.
@@ -155,7 +158,83 @@ pub struct Swept {
     pub orphans: Vec<(ApprovalId, State)>,
     /// Approvals whose time was up.
     pub expired: Vec<ApprovalId>,
+    /// Approvals that are complete and were not carried out, oldest first, with where they were asked for. Each may be,
+    /// after everything has been checked again.
+    pub approved: Vec<(ApprovalId, Channel)>,
 }
+
+/// From where on changes are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// A time; for the first look of a process.
+    Time(Timestamp),
+    /// The look before.
+    Mark(Mark),
+}
+
+/// How far somebody has looked, in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark(pub(super) u64);
+
+/// What became of an approval, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// It waits for people.
+    Open,
+    /// People, or policy, said yes.
+    Approved,
+    /// A person said no.
+    Denied,
+    /// Nobody decided in time.
+    Expired,
+    /// It was taken back.
+    Revoked,
+    /// Another one stands in its place.
+    Superseded,
+}
+
+impl Decision {
+    pub(super) fn of(state: &State) -> Self {
+        match state {
+            State::Open => Self::Open,
+            State::Approved { .. }
+            | State::Consumed { .. }
+            | State::Executed { .. }
+            | State::NotExecuted { .. }
+            | State::Unknown { .. } => Self::Approved,
+            State::Denied { .. } => Self::Denied,
+            State::Expired { .. } => Self::Expired,
+            State::Revoked { .. } => Self::Revoked,
+            State::Superseded { .. } => Self::Superseded,
+        }
+    }
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
+/// All approvals in numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// How many there are, by tier and by what became of them.
+    pub by: BTreeMap<(Tier, Decision), u64>,
+    /// How people decide.
+    pub figures: Figures,
+}
+
+/// Upper bounds of the times that decisions took, in seconds, as [`Figures::times`] counts them. Three seconds are what
+/// nobody reads a card in, an hour is what the longest approval waits.
+pub const DECISION_BOUNDS_S: [u32; 9] = [3, 10, 30, 60, 120, 300, 900, 1_800, 3_600];
 
 /// How people decide, in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,11 +249,33 @@ pub struct Figures {
     pub seconds: u64,
     /// Writes carried out.
     pub executed: u64,
+    /// Decisions by the time that they took: each where the first of [`DECISION_BOUNDS_S`] is that it lies below or at, the
+    /// last place for those beyond.
+    #[serde(default)]
+    pub times: [u64; DECISION_BOUNDS_S.len() + 1],
 }
 
 impl Figures {
-    /// Adds what one approval tells.
-    pub(super) fn count(&mut self, approval: &Approval) {
+    /// What one approval tells.
+    pub(super) fn of(approval: &Approval) -> Self {
+        let mut figures = Self::default();
+        figures.count(approval);
+        figures
+    }
+
+    /// Adds others.
+    pub(super) fn add(&mut self, others: &Self) {
+        self.asked += others.asked;
+        self.decisions += others.decisions;
+        self.hasty += others.hasty;
+        self.seconds += others.seconds;
+        self.executed += others.executed;
+        for (mine, theirs) in self.times.iter_mut().zip(others.times) {
+            *mine += theirs;
+        }
+    }
+
+    fn count(&mut self, approval: &Approval) {
         self.asked += u64::from(approval.quorum > 0);
         for vote in &approval.votes {
             self.decided(vote.at.duration_since(approval.requested_at));
@@ -197,6 +298,11 @@ impl Figures {
         self.decisions += 1;
         self.hasty += u64::from(took < SignedDuration::from_secs(3));
         self.seconds += u64::try_from(took.as_secs()).unwrap_or(0);
+        let below = |bound: &u32| took <= SignedDuration::from_secs(i64::from(*bound));
+        let place = DECISION_BOUNDS_S.iter().position(below).unwrap_or(DECISION_BOUNDS_S.len());
+        if let Some(count) = self.times.get_mut(place) {
+            *count += 1;
+        }
     }
 
     /// The share of decisions within three seconds, from 0 to 1; none before there was one.

@@ -1,4 +1,4 @@
-//! What an earlier process left: intents without an outcome, approvals whose time is up.
+//! What an earlier process left: intents without an outcome, approvals whose time is up, approvals that nobody carried out.
 //!
 //! A look may settle what became of a write; doing it again never does. What can't be told is told to people, and until
 //! one of them has found out, nothing more is written on that target.
@@ -57,6 +57,7 @@ impl Sequencer {
             }
         }
         swept.expired = self.expire().await?;
+        swept.approved = self.index().approved();
         Ok(swept)
     }
 

@@ -137,6 +137,75 @@ async fn cr_07_a_person_resolves_with_name_and_reason_and_only_then_is_it_writte
     }
 }
 
+/// An approval that was complete in a process that died before anything came of it.
+async fn died_after_approval(world: &mut World, service: &str) {
+    let sequencer = world.open().await;
+    world.ask(&sequencer, &Nobody, "restart", &on(service)).await;
+    let card = sequencer.card(A1).await.unwrap();
+    for who in ["bob", "cid"] {
+        drop(sequencer.vote(A1, &claim(&card, who)).await);
+    }
+    assert!(matches!(sequencer.card(A1).await.unwrap().state, State::Approved { .. }));
+    drop(sequencer);
+    world.restart();
+}
+
+#[tokio::test]
+async fn cr_05_what_was_approved_before_a_crash_is_found_by_the_next_start_and_runs_once() {
+    let mut world = World::new();
+    died_after_approval(&mut world, "vault").await;
+    let next = world.open().await;
+    let swept = next.sweep().await.unwrap();
+    assert_eq!(swept.approved, [(A1, world.run.channel)]);
+    assert_eq!(world.effects(), 0, "a sweep writes nothing by itself");
+    assert!(matches!(next.execute(A1).await.unwrap().ended, Ended::Done { .. }));
+    assert_eq!(next.execute(A1).await.unwrap_err().reason, "ALREADY_CONSUMED");
+    assert_eq!(next.sweep().await.unwrap().approved, []);
+    drop(next);
+    world.restart();
+    let later = world.open().await;
+    assert_eq!(later.sweep().await.unwrap().approved, []);
+    assert_eq!(world.effects(), 1);
+}
+
+#[tokio::test]
+async fn cr_05_what_is_taken_up_after_a_crash_is_checked_like_any_other() {
+    // The world has moved on.
+    let mut world = World::new();
+    died_after_approval(&mut world, "checkout").await;
+    *world.real().versions.entry("checkout".to_owned()).or_insert(1) += 1;
+    let next = world.open().await;
+    assert_eq!(next.sweep().await.unwrap().approved.len(), 1);
+    assert_eq!(next.execute(A1).await.unwrap_err().asks_anew, Some(ApprovalId::nth(2)));
+    assert!(matches!(next.card(A1).await.unwrap().state, State::Superseded { .. }));
+
+    // Who approved it is gone.
+    let mut world = World::new();
+    died_after_approval(&mut world, "checkout").await;
+    world.real().people.remove(&"bob".parse().unwrap());
+    let next = world.open().await;
+    assert_eq!(next.sweep().await.unwrap().approved.len(), 1);
+    assert!(next.execute(A1).await.is_err());
+    assert_eq!(next.card(A1).await.unwrap().state, State::Open);
+
+    // Its time is up: that is an end, and it is recorded.
+    let mut world = World::new();
+    died_after_approval(&mut world, "checkout").await;
+    world.wait(3_600);
+    let next = world.open().await;
+    let swept = next.sweep().await.unwrap();
+    assert_eq!((swept.approved, swept.expired), (Vec::new(), vec![A1]));
+    assert_eq!(world.kinds().last().unwrap(), "expired");
+
+    // It was taken back.
+    let mut world = World::new();
+    died_after_approval(&mut world, "checkout").await;
+    let next = world.open().await;
+    next.revoke(A1, &by("ann"), "not needed any more").await.unwrap();
+    assert_eq!(next.sweep().await.unwrap().approved, []);
+    assert_eq!(world.effects(), 0);
+}
+
 #[tokio::test]
 async fn an_outcome_that_the_ledger_does_not_take_never_undoes_the_deed() {
     let mut world = World::new();

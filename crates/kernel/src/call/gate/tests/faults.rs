@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::call::gate::approval::State;
 use crate::call::gate::approver::Nobody;
 use crate::call::gate::deed::Ended;
 use crate::call::gate::sequencer::Sequencer;
@@ -71,10 +72,10 @@ async fn approved(sequencer: &Sequencer, told: &Told, id: ApprovalId, who: &[&st
     executed(sequencer, told, id).await;
 }
 
-async fn executed(sequencer: &Sequencer, told: &Told, id: ApprovalId) {
-    if let Some(deed) = told.note("intent", id, sequencer.execute(id).await)
-        && deed.closed
-    {
+/// Whether it was done.
+async fn executed(sequencer: &Sequencer, told: &Told, id: ApprovalId) -> bool {
+    let Some(deed) = told.note("intent", id, sequencer.execute(id).await) else { return false };
+    if deed.closed {
         // What is not known has no outcome yet.
         let kind = match deed.ended {
             Ended::Unknown { .. } => "unknown",
@@ -82,6 +83,7 @@ async fn executed(sequencer: &Sequencer, told: &Told, id: ApprovalId) {
         };
         told.note::<(), ()>(kind, id, Ok(()));
     }
+    matches!(deed.ended, Ended::Done { .. })
 }
 
 async fn play(scenario: Scenario, world: &World, told: &Told) {
@@ -90,7 +92,7 @@ async fn play(scenario: Scenario, world: &World, told: &Told) {
         return;
     }
     let s = &sequencer;
-    let id = ApprovalId::nth(s.list().await.map_or(0, |all| all.len() as u64) + 1);
+    let id = ApprovalId::nth(s.total() as u64 + 1);
     let tool = match scenario {
         Scenario::Low => "nudge",
         Scenario::Medium => "edit",
@@ -224,13 +226,22 @@ impl Breaking {
         world.restart();
         runtime().block_on(async {
             let sequencer = world.open().await;
-            sequencer.sweep().await.unwrap();
-            // Whatever is approved still may be carried out, once.
-            for listed in sequencer.list().await.unwrap() {
-                executed(&sequencer, &told, listed.approval).await;
+            let swept = sequencer.sweep().await.unwrap();
+            let how = format!("{:?} from a {:?} start, {fault:?}", self.scenario, self.start);
+            // What was approved is found by the next start and runs, once, or is told why not.
+            for (id, _) in swept.approved {
+                let ran = executed(&sequencer, &told, id).await;
+                let card = sequencer.card(id).await.unwrap();
+                assert_eq!(matches!(card.state, State::Executed { .. }), ran, "{how}: {id} {:?}", card.state);
+            }
+            for listed in sequencer.list(100).await.unwrap() {
+                let is_left = matches!(listed.state, State::Approved { .. });
+                assert!(
+                    !is_left || sequencer.execute(listed.approval).await.is_err(),
+                    "{how}: {listed:?} was forgotten"
+                );
             }
             let broken = check(world, &told, Chained::Yes).await;
-            let how = format!("{:?} from a {:?} start, {fault:?}", self.scenario, self.start);
             assert!(broken.is_empty(), "{how}: {broken:#?}\n{:?}", world.kinds());
         });
         counted

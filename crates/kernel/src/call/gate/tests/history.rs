@@ -70,7 +70,7 @@ pub(super) async fn check(world: &World, told: &Told, chained: Chained) -> Vec<S
         prove(&rows, &mut broken);
     }
     let records = rows.iter().map(|row| Record { seq: row.seq, kind: row.kind.clone(), fields: fields(row) });
-    let documents = world.memory.documents(DocumentKind::Approval).await.unwrap();
+    let documents = world.memory.documents(DocumentKind::Approval, "", u32::MAX).await.unwrap();
     let history = History {
         records: records.collect(),
         approvals: documents.into_iter().map(|document| serde_json::from_value(document.body).unwrap()).collect(),

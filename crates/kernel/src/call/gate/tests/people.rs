@@ -90,7 +90,7 @@ async fn how_people_decide_is_counted_from_what_is_kept() {
     sequencer.vote(A1, &claim(&card, "bob")).await.unwrap();
     drop(sequencer);
     // Another process counts the same.
-    let figures = world.open().await.figures().await.unwrap();
+    let figures = world.open().await.counted().figures;
     assert_eq!((figures.asked, figures.decisions, figures.hasty, figures.executed), (1, 1, 1, 0));
     assert!(figures.hasty_share().is_some_and(|share| share > 0.99));
 }

@@ -219,7 +219,7 @@ async fn ap_28_two_writes_of_one_turn_are_two_approvals() {
     let (first, second) =
         tokio::join!(world.ask(&sequencer, &Nobody, "restart", &one), world.ask(&sequencer, &Nobody, "restart", &two),);
     assert_eq!((first.status, second.status), (Status::Pending, Status::Pending));
-    let listed = sequencer.list().await.unwrap();
+    let listed = sequencer.list(100).await.unwrap();
     assert_eq!(listed.len(), 2);
     // The later one is decided first.
     for id in [ApprovalId::nth(2), A1] {
@@ -240,7 +240,7 @@ async fn the_same_call_twice_in_one_turn_is_one_approval() {
         world.ask(&sequencer, &Nobody, "restart", &same),
     );
     assert_eq!((asked.0.status, asked.1.status), (Status::Pending, Status::Pending));
-    assert_eq!(sequencer.list().await.unwrap().len(), 1);
+    assert_eq!(sequencer.list(100).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
