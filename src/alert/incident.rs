@@ -200,6 +200,9 @@ pub struct Incident {
     pub service: Option<ServiceName>,
     /// What its investigation may see.
     pub role: Option<RoleName>,
+    /// The route by which the alert came that opened it.
+    #[serde(default)]
+    pub route: Option<String>,
     /// The most urgent of its alerts.
     pub urgency: Urgency,
     /// When it was opened.

@@ -24,6 +24,8 @@ pub struct Opening {
     pub trigger: Trigger,
     /// The service in question.
     pub service: Option<ServiceName>,
+    /// The route by which the first of the alerts came.
+    pub route: Option<String>,
     /// What it may see; the role of all alerts where the route says nothing.
     pub role: Option<RoleName>,
     /// When the first of the alerts began.

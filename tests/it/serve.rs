@@ -5,3 +5,7 @@ mod world;
 mod story;
 
 mod alerts;
+
+mod files;
+
+mod channels;

@@ -192,6 +192,7 @@ impl Incidents {
             text: told::of(delivery),
             service: delivery.service.clone(),
             role: delivery.role.clone(),
+            route: Some(delivery.route.clone()),
             urgency: delivery.urgency,
             opened_at: at,
             changed_at: at,

@@ -150,6 +150,7 @@ fn opening(incident: &Incident) -> Option<Opening> {
         incident: incident.id.clone(),
         trigger: Trigger::Alert { name: incident.name.clone(), text: incident.told() },
         service: incident.service.clone(),
+        route: incident.route.clone(),
         role: incident.role.clone(),
         since: incident.since(),
         urgency: assigned.urgency,

@@ -7,17 +7,29 @@
 //! |---|---|
 //! | [`home`] | where the messages of an investigation stand |
 //! | [`talk`] | what people say |
+//! | [`files`] | text files that they post |
 //! | [`click`] | what people press and fill in |
+//! | [`readers`] | what not everybody may read who reads in a channel |
 //! | [`shows`] | progress, reports, incidents |
+//! | [`charts`] | pictures of the decisive metrics |
+//! | [`handover`] | what happened in a shift |
 //! | [`cards`] | what waits for people, and what became of it |
 
 mod home;
 
 mod talk;
 
+mod files;
+
 mod click;
 
+mod readers;
+
 mod shows;
+
+mod charts;
+
+mod handover;
 
 mod cards;
 
@@ -31,7 +43,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use warrant_kernel::call::gate::approval::State;
 use warrant_kernel::domain::name::InvestigationId;
+use warrant_kernel::domain::plan::ApprovalId;
 use warrant_kernel::people::People;
 use warrant_kernel::people::directory::{Directory, DirectoryError};
 use warrant_kernel::store::Store;
@@ -54,6 +68,7 @@ use crate::config::people::ConfigPeople;
 use click::Readings;
 use home::Home;
 
+pub(super) use readers::READERS;
 pub(super) use shows::Watching;
 
 /// How long Slack may take to say who we are, where nothing can begin without it.
@@ -121,7 +136,13 @@ pub struct Slack {
     moved: Notify,
     /// Rung when approvals may have changed.
     decided: Notify,
+    /// Approvals that have ended and are shown as that.
+    ended: Mutex<BTreeMap<ApprovalId, State>>,
     readings: Mutex<Readings>,
+    /// Investigations whose charts are owed.
+    owed: Mutex<Vec<InvestigationId>>,
+    /// Rung when charts are owed.
+    drawing: Notify,
     tasks: TaskTracker,
 }
 
@@ -151,7 +172,10 @@ impl Slack {
             progress: Mutex::default(),
             moved: Notify::new(),
             decided: Notify::new(),
+            ended: Mutex::default(),
             readings: Mutex::default(),
+            owed: Mutex::default(),
+            drawing: Notify::new(),
             tasks: TaskTracker::new(),
         })
     }
@@ -182,6 +206,7 @@ impl Slack {
         self.tasks.spawn(Arc::clone(&self.outbox).run(cancel.clone()));
         self.tasks.spawn(Arc::clone(self).show_progress(cancel.clone()));
         self.tasks.spawn(Arc::clone(self).show_cards(cancel.clone()));
+        self.tasks.spawn(Arc::clone(self).show_charts(cancel.clone()));
         self.tasks.spawn(Arc::clone(self).catch_up(cancel.clone()));
         match &self.settings.way {
             Way::Socket(_) => {
