@@ -17,6 +17,8 @@ pub mod scheduler;
 
 pub mod sweep;
 
+pub mod brought;
+
 pub mod envelope;
 
 pub mod prompt;

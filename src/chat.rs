@@ -1,5 +1,7 @@
 //! Where people read and answer.
 
+pub mod words;
+
 pub mod terminal;
 
 pub mod slack;

@@ -28,9 +28,10 @@ use warrant_kernel::store::capture::Captured;
 use warrant_toolbox::catalog::Catalog;
 use warrant_toolbox::runbook::library::Library;
 
+use super::brought::{self, File, Taken};
 use super::envelope::Frame;
 use super::model::Model;
-use super::news::News;
+use super::news::{Heard, News};
 use super::prompt;
 use super::report::{self, Judged};
 use super::scheduler::Scheduler;
@@ -141,13 +142,27 @@ impl Investigation<'_> {
 
     /// Takes in what came meanwhile; whether anything did.
     async fn hear(&self) -> bool {
-        let (bodies, kept) = self.news.take();
-        let any = !bodies.is_empty();
+        let (news, kept) = self.news.take();
+        let any = !news.is_empty();
+        for heard in news {
+            match heard {
+                Heard::Event(body) => self.trace.append(vec![body]).await,
+                Heard::File(file) => self.take_in(file).await,
+            }
+        }
         if any {
-            self.trace.append(bodies).await;
             kept.tell();
         }
         any
+    }
+
+    /// A file that somebody posted becomes evidence.
+    async fn take_in(&self, file: File) {
+        match brought::taken(self.trace.state().await.as_ref(), &self.redactor, file) {
+            Taken::Known => {}
+            Taken::Evidence(body, whole) => self.trace.bring(*body, whole).await,
+            Taken::Said(body) => self.trace.append(vec![*body]).await,
+        }
     }
 
     /// Draws the marks, once. No model is asked without them.

@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::event::Body;
 use warrant_kernel::domain::name::PersonId;
 
+use super::brought::File;
+
 /// Most pieces of news that wait for the model's turn.
 const MOST: usize = 64;
 
@@ -24,8 +26,17 @@ pub enum Unheard {
     Full,
 }
 
+/// One piece of news.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Heard {
+    /// It is kept as it is.
+    Event(Body),
+    /// It becomes evidence.
+    File(File),
+}
+
 struct Piece {
-    body: Body,
+    heard: Heard,
     kept: oneshot::Sender<()>,
 }
 
@@ -52,6 +63,14 @@ impl News {
         self.bring(Body::Steered { text, by }).await
     }
 
+    /// A person adds a text file; back when it is kept.
+    ///
+    /// # Errors
+    /// [`Unheard`].
+    pub async fn file(&self, file: File) -> Result<(), Unheard> {
+        self.push(Heard::File(file), MOST)?.await.map_err(|_| Unheard::Ended)
+    }
+
     /// Its alerts changed; back when it is kept.
     ///
     /// # Errors
@@ -66,16 +85,16 @@ impl News {
     /// [`Unheard::Ended`].
     pub async fn stop(&self, by: &str) -> Result<(), Unheard> {
         let body = Body::Budget { text: format!("stopped by {by}"), spent: true };
-        let kept = self.push(body, usize::MAX)?;
+        let kept = self.push(Heard::Event(body), usize::MAX)?;
         self.stop.cancel();
         kept.await.map_err(|_| Unheard::Ended)
     }
 
     async fn bring(&self, body: Body) -> Result<(), Unheard> {
-        self.push(body, MOST)?.await.map_err(|_| Unheard::Ended)
+        self.push(Heard::Event(body), MOST)?.await.map_err(|_| Unheard::Ended)
     }
 
-    fn push(&self, body: Body, most: usize) -> Result<oneshot::Receiver<()>, Unheard> {
+    fn push(&self, heard: Heard, most: usize) -> Result<oneshot::Receiver<()>, Unheard> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.closed {
             return Err(Unheard::Ended);
@@ -84,7 +103,7 @@ impl News {
             return Err(Unheard::Full);
         }
         let (kept, told) = oneshot::channel();
-        waiting.pieces.push(Piece { body, kept });
+        waiting.pieces.push(Piece { heard, kept });
         self.arrived.notify_one();
         Ok(told)
     }
@@ -102,11 +121,11 @@ impl News {
     }
 
     /// What waits; whoever takes it keeps it and then says so.
-    pub(super) fn take(&self) -> (Vec<Body>, Kept) {
+    pub(super) fn take(&self) -> (Vec<Heard>, Kept) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let (bodies, kept) =
-            std::mem::take(&mut waiting.pieces).into_iter().map(|piece| (piece.body, piece.kept)).unzip();
-        (bodies, Kept(kept))
+        let (heard, kept) =
+            std::mem::take(&mut waiting.pieces).into_iter().map(|piece| (piece.heard, piece.kept)).unzip();
+        (heard, Kept(kept))
     }
 
     /// Takes in no more; whoever waits is told so.
@@ -139,7 +158,7 @@ mod tests {
         let news = News::default();
         let (said, ()) = tokio::join!(news.steer("look at the pool".to_owned(), None), async {
             let (bodies, kept) = news.take();
-            assert_eq!(bodies, [Body::Steered { text: "look at the pool".to_owned(), by: None }]);
+            assert_eq!(bodies, [Heard::Event(Body::Steered { text: "look at the pool".to_owned(), by: None })]);
             kept.tell();
         });
         assert_eq!(said, Ok(()));
@@ -155,13 +174,15 @@ mod tests {
     #[tokio::test]
     async fn news_that_nobody_takes_in_do_not_grow_and_a_stop_goes_through() {
         let news = News::default();
-        let waiting: Vec<_> = (0..MOST).map(|_| news.push(Body::News { text: "again".to_owned() }, MOST)).collect();
+        let again = || Heard::Event(Body::News { text: "again".to_owned() });
+        let waiting: Vec<_> = (0..MOST).map(|_| news.push(again(), MOST)).collect();
         assert!(waiting.iter().all(Result::is_ok));
         assert_eq!(news.alerts("one more".to_owned()).await, Err(Unheard::Full));
         let (stopped, ()) = tokio::join!(news.stop("ann"), async {
             news.stopping().cancelled().await;
             let (bodies, kept) = news.take();
-            assert_eq!(bodies.last(), Some(&Body::Budget { text: "stopped by ann".to_owned(), spent: true }));
+            let stopped = Body::Budget { text: "stopped by ann".to_owned(), spent: true };
+            assert_eq!(bodies.last(), Some(&Heard::Event(stopped)));
             kept.tell();
         });
         assert_eq!(stopped, Ok(()));

@@ -172,7 +172,7 @@ fn opening(state: &State) -> String {
         text.push(format!("\n{}\n", frame.result(&shown, Some(&heading(call)))));
     }
     for note in &state.opening_notes {
-        text.push(format!("\n{}\n", noted(&frame, note)));
+        text.push(format!("\n{}\n", noted(state, &frame, note, Size::Whole)));
     }
     text.concat()
 }
@@ -254,12 +254,24 @@ pub fn still_seen(state: &State) -> Vec<ToolResult> {
     let shrunk_before = shrunk_before(state);
     let frame = state.marks();
     let mut seen: Vec<ToolResult> = sweep_shown(state).into_iter().map(|(_, shown)| shown).collect();
+    let files = |notes: &'_ [Note]| -> Vec<ToolResult> {
+        let of = |note: &Note| match note {
+            Note::Brought(id) => brought(state, id).map(|(_, result)| result.clone()),
+            Note::Said(_) | Note::Alert(_) => None,
+        };
+        notes.iter().filter_map(of).collect()
+    };
+    seen.extend(files(&state.opening_notes));
     let earlier = state.turns.split_last().map_or(&[][..], |(_, earlier)| earlier);
     for (index, turn) in earlier.iter().enumerate() {
+        let short = |result: ToolResult| {
+            if index < shrunk_before { shrunk(&frame, &result, SHRUNK_BYTES) } else { result }
+        };
         for known in calls_of(state, turn) {
             let Some(result) = &known.result else { continue };
-            seen.push(if index < shrunk_before { shrunk(&frame, result, SHRUNK_BYTES) } else { result.clone() });
+            seen.push(short(result.clone()));
         }
+        seen.extend(files(&turn.notes).into_iter().map(short));
     }
     seen.iter().map(envelope::as_seen).collect()
 }
@@ -309,7 +321,7 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
         let (Caller::FollowUp { of }, Some(result)) = (&known.call.by, &known.result) else { return None };
         Some(format!("Read by itself after {of}: {}\n{}", heading(known), shown(&frame, result, size)))
     });
-    let said = turn.notes.iter().map(|note| noted(&frame, note));
+    let said = turn.notes.iter().map(|note| noted(state, &frame, note, size));
     let notes: Vec<String> = after.chain(said).chain(reaction(turn).map(str::to_owned)).collect();
     if !notes.is_empty() {
         messages.push(Message::User { text: notes.join("\n") });
@@ -317,11 +329,24 @@ fn turn_messages(state: &State, turn: &Turn, size: Size) -> Vec<Message> {
     messages
 }
 
-fn noted(frame: &Frame, note: &Note) -> String {
+fn noted(state: &State, frame: &Frame, note: &Note, size: Size) -> String {
     match note {
+        Note::Brought(id) => match brought(state, id) {
+            Some((call, result)) => {
+                let result = if size == Size::Shrunk { &shrunk(frame, result, SHRUNK_BYTES) } else { result };
+                format!("A person posted a file; it is evidence:\n{}", frame.result(result, Some(&heading(call))))
+            }
+            None => String::new(),
+        },
         Note::Said(text) => envelope::seen(text),
         Note::Alert(text) => format!("The alerts changed, in their own words:\n{}", frame.text(text, Origin::Alert)),
     }
+}
+
+/// What a person brought, by its call.
+fn brought<'a>(state: &'a State, id: &CallId) -> Option<(&'a CallState, &'a ToolResult)> {
+    let known = state.calls.iter().find(|known| known.call.id == *id)?;
+    Some((known, known.result.as_ref()?))
 }
 
 fn shown(frame: &Frame, result: &ToolResult, size: Size) -> String {

@@ -112,6 +112,7 @@ fn compare(bench: &Bench, state: &State, event: &Event, expected: &mut Vec<Call>
         | Body::Opened { .. }
         | Body::Framed { .. }
         | Body::Steered { .. }
+        | Body::Brought { .. }
         | Body::News { .. }
         | Body::Budget { .. }
         | Body::Resumed

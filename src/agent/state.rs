@@ -57,6 +57,8 @@ pub enum Note {
     Said(String),
     /// By an alert: a stranger's words.
     Alert(String),
+    /// By what a person brought: the result of this call.
+    Brought(CallId),
 }
 
 /// One turn of the model.
@@ -202,10 +204,13 @@ impl State {
             }
             Body::Steered { text, by } => {
                 self.steered.push(text.clone());
-                if let Some(by) = by.as_ref().filter(|by| !self.contributors.contains(by)) {
-                    self.contributors.push(by.clone());
-                }
+                self.takes_part(by.as_ref());
                 self.note(Note::Said(text.clone()));
+            }
+            Body::Brought { call, result, by } => {
+                self.brought(call, result, event.at);
+                self.takes_part(by.as_ref());
+                self.note(Note::Brought(call.id.clone()));
             }
             Body::News { text } => self.note(Note::Alert(text.clone())),
             Body::Budget { text, spent } => {
@@ -234,6 +239,27 @@ impl State {
                 written: None,
                 follow_ups: Vec::new(),
             });
+        }
+    }
+
+    /// Something that was not called for: asked and answered at once.
+    fn brought(&mut self, call: &Call, result: &ToolResult, at: Timestamp) {
+        self.calls.push(CallState {
+            call: call.clone(),
+            kind: CallKind::Read,
+            turn: self.turns.last().map_or(0, |turn| turn.number),
+            asked_at: at,
+            broken_off: false,
+            result: Some(result.clone()),
+            ended_at: Some(at),
+            written: None,
+            follow_ups: Vec::new(),
+        });
+    }
+
+    fn takes_part(&mut self, by: Option<&PersonId>) {
+        if let Some(by) = by.filter(|by| !self.contributors.contains(by)) {
+            self.contributors.push(by.clone());
         }
     }
 

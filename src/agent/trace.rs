@@ -121,6 +121,12 @@ impl Trace {
         self.write(&mut inner, bodies, None).await;
     }
 
+    /// Records something that was brought, with the whole of it.
+    pub async fn bring(&self, body: Body, whole: Option<Captured>) {
+        let mut inner = self.inner.lock().await;
+        self.write(&mut inner, vec![body], whole).await;
+    }
+
     /// Records the answer to a call, and before it what was decided on it.
     pub async fn answer(&self, call: &Call, answered: Answered, whole: Option<Captured>) {
         let mut inner = self.inner.lock().await;

@@ -52,7 +52,7 @@ use crate::web::{self, Pace};
 use desk::Desk;
 use incidents::Incidents;
 use runs::{Ends, Runs};
-use slack::{Connection, Slack, Watching};
+use slack::{Connection, READERS, Slack, Watching};
 use tidy::Tidy;
 
 pub use desk::NOBODY;
@@ -85,12 +85,20 @@ pub enum News {
 /// [`Fault::Config`] with all that is wrong.
 pub fn settings(app: &App) -> Result<Checked, Fault> {
     let mut problems = Vec::new();
-    for name in [NOBODY, REQUESTER] {
+    for name in [NOBODY, REQUESTER, READERS] {
         if app.config.people.iter().any(|(person, _)| person.as_str() == name) {
             problems.push(format!("`[people.{name}]`: `{name}` is a name of Warrant's own; choose another name"));
         }
     }
     problems.extend(unknown_groups(app));
+    let sources = app.bench.catalog.sources();
+    for name in app.config.serve.slack.iter().flat_map(|slack| slack.links.keys()) {
+        let is_source =
+            name.parse().is_ok_and(|name| sources.has("metrics", &name) || sources.has("alertmanagers", &name));
+        if !is_source {
+            problems.push(format!("`slack.links.{name}`: there is no `[metrics.{name}]` or `[alertmanagers.{name}]`"));
+        }
+    }
     match app.config.serve.check(&environment) {
         Ok(checked) if problems.is_empty() => Ok(checked),
         Ok(_) => Err(Fault::Config { path: app.config.path.clone(), problems }),
@@ -267,9 +275,7 @@ fn watch(feed: &Arc<Feed>, metrics: &Arc<Metrics>, slack: Option<&Arc<Slack>>) -
     Box::new(move |id: &InvestigationId| -> Arc<dyn Watcher> {
         let counted = metrics.counting(Arc::new(Unwatched));
         let shown = match &slack {
-            Some(slack) => {
-                Arc::new(Watching { slack: Arc::clone(slack), id: id.clone(), then: counted }) as Arc<dyn Watcher>
-            }
+            Some(slack) => Arc::new(Watching::new(Arc::clone(slack), id.clone(), counted)) as Arc<dyn Watcher>,
             None => counted,
         };
         feed.watch(id.clone(), shown)

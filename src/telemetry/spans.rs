@@ -208,7 +208,9 @@ impl Watching {
                 self.over(run, event.at, &Over::Interrupted, Vec::new());
                 *slot = None;
             }
-            Body::Opened { .. }
+            // What people bring was not called for.
+            Body::Brought { .. }
+            | Body::Opened { .. }
             | Body::Resumed
             | Body::Framed { .. }
             | Body::Asked(Asked::Read { .. } | Asked::Write { .. })

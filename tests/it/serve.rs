@@ -18,6 +18,10 @@ mod groups;
 
 mod load;
 
+mod files;
+
+mod channels;
+
 #[test]
 fn the_routes_that_others_post_to_are_in_the_document_of_the_api() {
     let document = warrant::web::openapi::whole();

@@ -51,6 +51,7 @@ fn a_trace_of_version_1_adds_up_to_what_it_did() {
 fn said(note: &Note) -> &str {
     match note {
         Note::Said(text) | Note::Alert(text) => text,
+        Note::Brought(id) => id.as_str(),
     }
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::call::tool::Clock;
-use warrant_kernel::domain::name::{InvestigationId, PersonId, ServiceName};
+use warrant_kernel::domain::name::{InvestigationId, PersonId};
 use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::{Channel, Requester, Writes};
 
@@ -115,7 +115,7 @@ impl Investigations for Incidents {
             Urgency::WhenFree | Urgency::Record => Seat::Spare,
         };
         if let Some(slack) = &self.slack
-            && let Some(channel) = slack.channel(opening.service.as_ref().map(ServiceName::as_str))
+            && let Some(channel) = slack.channel(opening.service.as_ref(), Some(&opening.route))
         {
             let housed = slack.house(&opening.investigation, &opening.incident, &channel, &self.cancel).await;
             housed.map_err(|later| Unavailable(later.to_string()))?;

@@ -7,24 +7,36 @@
 //! |---|---|
 //! | [`home`] | where the messages of an investigation stand |
 //! | [`talk`] | what people say |
+//! | [`files`] | text files that they post |
 //! | [`click`] | what people press and fill in |
 //! | [`readings`] | how far they have read the wholes of cards |
+//! | [`readers`] | what not everybody may read who reads in a channel |
 //! | [`shows`] | progress, reports, incidents |
+//! | [`charts`] | pictures of the decisive metrics |
+//! | [`handover`] | what happened in a shift |
 //! | [`cards`] | what waits for people, and what became of it |
 
 mod home;
 
 mod talk;
 
+mod files;
+
 mod click;
 
 mod readings;
 
+mod readers;
+
 mod shows;
+
+mod charts;
+
+mod handover;
 
 mod cards;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -35,6 +47,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use warrant_kernel::domain::name::InvestigationId;
+use warrant_kernel::domain::plan::ApprovalId;
 use warrant_kernel::people::People;
 use warrant_kernel::people::directory::{Directory, DirectoryError};
 use warrant_kernel::store::Store;
@@ -57,12 +70,15 @@ use crate::config::people::ConfigPeople;
 use home::Home;
 use readings::Readings;
 
+pub(super) use readers::READERS;
 pub(super) use shows::Watching;
 
 /// Notes of Slack's, for whoever tidies up.
 pub(super) mod notes {
     pub(in crate::app::serve) use super::cards::SHOWN as CARD;
+    pub(in crate::app::serve) use super::charts::UPLOADED as CHART;
     pub(in crate::app::serve) use super::home::{HOME, Home, THREAD, Threaded};
+    pub(in crate::app::serve) use super::readings::{READ, card_of};
 }
 
 /// How long Slack may take to say who we are, where nothing can begin without it.
@@ -130,7 +146,13 @@ pub struct Slack {
     moved: Notify,
     /// Rung when approvals may have changed.
     decided: Notify,
+    /// Approvals whose cards are to be looked at again.
+    again: Mutex<BTreeSet<ApprovalId>>,
     readings: Mutex<Readings>,
+    /// Investigations whose charts are owed.
+    owed: Mutex<Vec<InvestigationId>>,
+    /// Rung when charts are owed.
+    drawing: Notify,
     tasks: TaskTracker,
 }
 
@@ -160,7 +182,10 @@ impl Slack {
             progress: Mutex::default(),
             moved: Notify::new(),
             decided: Notify::new(),
+            again: Mutex::default(),
             readings: Mutex::default(),
+            owed: Mutex::default(),
+            drawing: Notify::new(),
             tasks: TaskTracker::new(),
         })
     }
@@ -191,6 +216,7 @@ impl Slack {
         self.tasks.spawn(Arc::clone(&self.outbox).run(cancel.clone()));
         self.tasks.spawn(Arc::clone(self).show_progress(cancel.clone()));
         self.tasks.spawn(Arc::clone(self).show_cards(cancel.clone()));
+        self.tasks.spawn(Arc::clone(self).show_charts(cancel.clone()));
         self.tasks.spawn(Arc::clone(self).catch_up(cancel.clone()));
         match &self.settings.way {
             Way::Socket(_) => {

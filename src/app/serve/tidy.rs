@@ -15,7 +15,7 @@ use warrant_kernel::domain::plan::ApprovalId;
 use warrant_kernel::store::desk::Note;
 use warrant_kernel::store::{Store, StoreError};
 
-use super::slack::notes::{CARD, HOME, Home, THREAD, Threaded};
+use super::slack::notes::{CARD, CHART, HOME, Home, READ, THREAD, Threaded, card_of};
 use crate::alert::worker::{INCIDENT, STORM, UNREADABLE};
 use crate::app::SystemClock;
 use crate::app::sequencer::hold::Hold;
@@ -71,7 +71,7 @@ impl Tidy {
     async fn pass(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut gone = 0;
         // In this order: a thread goes after its home, a message after the card that it shows.
-        for kind in [HOME, THREAD, CARD, outbox::KIND, UNREADABLE] {
+        for kind in [HOME, THREAD, CHART, CARD, READ, outbox::KIND, UNREADABLE] {
             let mut after = None;
             loop {
                 let (notes, last) = self.store.untouched(kind, before, after.as_ref(), BATCH).await?;
@@ -102,6 +102,8 @@ impl Tidy {
                 Some(threaded) => Ok(self.store.note(HOME, threaded.investigation.as_str()).await?.is_none()),
                 None => Ok(false),
             },
+            CHART => Ok(self.store.note(HOME, note.id.get(..ID).unwrap_or(&note.id)).await?.is_none()),
+            READ => Ok(card_of(&note.id).is_none_or(|approval| (self.is_settled)(approval))),
             CARD => Ok(note.id.parse().is_ok_and(|approval| (self.is_settled)(approval))),
             outbox::KIND => {
                 if outbox::waits(note) {
@@ -132,8 +134,8 @@ impl Tidy {
 fn subject(message: &str) -> Option<(&'static str, &str)> {
     let (what, of) = message.split_once('-')?;
     match what {
-        "card" | "remind" => Some((CARD, of.split_once('-').map_or(of, |(approval, _)| approval))),
-        "status" | "report" => Some((HOME, of.get(..ID).unwrap_or(of))),
+        "card" | "remind" | "escalate" => Some((CARD, of.split_once('-').map_or(of, |(approval, _)| approval))),
+        "status" | "report" | "chart" => Some((HOME, of.get(..ID).unwrap_or(of))),
         "incident" => Some((INCIDENT, of)),
         "storm" => Some((STORM, of)),
         _ => None,

@@ -5,12 +5,15 @@
 //! shows the whole plan and the gate takes such a vote; else it is on the last page of the whole ([`super::modal`]).
 //! A card that has ended is the same message with its end on top and nothing to press, but for asking again after a no.
 
+mod beside;
+
 mod face;
 
 mod words;
 
+pub use beside::{Beside, escalated};
 pub use words::standing;
-pub(in crate::chat::slack) use words::{origin_of, trust};
+pub(in crate::chat::slack) use words::{came, trust};
 
 #[cfg(test)]
 mod tests;
@@ -65,6 +68,8 @@ pub struct Around<'a> {
     pub broken: Option<&'a Broken>,
     /// What came of the write, as the report has it, once it is known.
     pub written: Option<&'a Written>,
+    /// What else there is to know of its target.
+    pub beside: Option<&'a Beside>,
 }
 
 /// Whether the message shows all of the plan.
@@ -110,6 +115,9 @@ fn blocks(card: &Card, around: &Around<'_>, measure: &Measure) -> (Vec<Block>, S
     body.tell(card);
     let shows = body.shows;
     let mut page = body.page;
+    if let Some(beside) = around.beside {
+        beside::tell(&mut page, beside);
+    }
     asked(&mut page, card, around);
     if card.state == State::Open {
         if shows == Shows::NotAll || card.needs_whole {

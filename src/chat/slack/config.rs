@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use reqwest::Url;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::id::is_id;
 
@@ -31,13 +31,39 @@ pub struct Place {
     /// The services whose incidents go there.
     #[serde(default)]
     pub services: Vec<String>,
-    /// The user group that is on call for them: `S0123ABCD`.
-    pub oncall: Option<String>,
+    /// The routes of alerts whose incidents go there; no routes means all.
+    #[serde(default)]
+    pub routes: Vec<String>,
+    /// The user groups that are on call for them, `S0123ABCD`: the first is asked at once, each other one when nobody has
+    /// decided for long.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub oncall: Vec<String>,
+    /// The groups of the policies that those who read there are in, each reader in one of them at least. Where it is not
+    /// said, anybody may read there.
+    #[serde(default)]
+    pub groups: Vec<String>,
+}
+
+/// One text, or a list of them.
+fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Written::deserialize(from)? {
+        Written::One(text) => vec![text],
+        Written::More(texts) => texts,
+    })
 }
 
 impl Place {
-    fn takes(&self, service: Option<&str>) -> bool {
-        self.services.is_empty() || service.is_some_and(|name| self.services.iter().any(|it| it == name))
+    fn takes(&self, service: Option<&str>, route: Option<&str>) -> bool {
+        let fits = |named: &[String], this: Option<&str>| {
+            named.is_empty() || this.is_some_and(|name| named.iter().any(|it| it == name))
+        };
+        fits(&self.services, service) && fits(&self.routes, route)
     }
 }
 
@@ -71,12 +97,25 @@ pub struct Slack {
     /// The Slack user group that each group of the policies is, for users whom no person of the config claims.
     #[serde(default)]
     pub groups: BTreeMap<String, String>,
+    /// Where people see the pages of sources, by the names of `[metrics.NAME]` and `[alertmanagers.NAME]`.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// After which share of its time, in percent, a card that nobody answered is brought to mind.
+    pub remind_percent: Option<u8>,
+    /// After which share of its time, in percent, the next group on call is asked.
+    pub escalate_percent: Option<u8>,
     /// Where the Web API is; Slack's own where it is not said.
     pub api_url: Option<String>,
 }
 
 /// Where Slack's Web API is.
 const API: &str = "https://slack.com/api";
+
+/// Where nothing is said: a card is brought to mind after so many percent of its time.
+const REMIND: u8 = 60;
+
+/// And the next group is asked after so many.
+const ESCALATE: u8 = 80;
 
 /// What a payload must say to be ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +168,12 @@ pub struct Checked {
     pub places: Vec<Place>,
     /// Slack's user groups by the names of the policies' groups.
     pub groups: BTreeMap<String, String>,
+    /// Where people see the pages of sources, by the sources' names.
+    pub links: BTreeMap<String, String>,
+    /// When a card is brought to mind, in percent of its time.
+    pub remind: u8,
+    /// When the next group is asked, in percent of its time.
+    pub escalate: u8,
     /// Where the Web API is, without a slash at its end.
     pub api_url: String,
 }
@@ -156,6 +201,11 @@ impl Slack {
     pub fn check(&self) -> Result<Checked, Vec<String>> {
         let mut wrong = Vec::new();
         self.check_ids(&mut wrong);
+        for (key, percent) in [("remind_percent", self.remind_percent), ("escalate_percent", self.escalate_percent)] {
+            if percent.is_some_and(|percent| !(1..=99).contains(&percent)) {
+                wrong.push(format!("`slack.{key}` is a share of a card's time; write a number from 1 to 99"));
+            }
+        }
         let bot_token = source("bot_token", self.bot_token_env.as_deref(), self.bot_token_file.as_ref(), &mut wrong);
         let way = match self.mode.unwrap_or(Mode::Socket) {
             Mode::Socket => {
@@ -175,6 +225,9 @@ impl Slack {
                 way,
                 places: self.channels.clone(),
                 groups: self.groups.clone(),
+                links: self.links.clone(),
+                remind: self.remind_percent.unwrap_or(REMIND),
+                escalate: self.escalate_percent.unwrap_or(ESCALATE),
                 api_url,
             }),
             _ => Err(wrong),
@@ -195,12 +248,20 @@ impl Slack {
         }
         for place in &self.channels {
             id("channels.channel", &place.channel, &['C', 'G'], "C0123ABCD");
-            if let Some(group) = &place.oncall {
+            for group in &place.oncall {
                 id("channels.oncall", group, &['S'], "S0123ABCD");
             }
         }
         for (name, group) in &self.groups {
             id(&format!("groups.{name}"), group, &['S'], "S0123ABCD");
+        }
+        for (name, address) in &self.links {
+            if !is_page(address) {
+                wrong.push(format!(
+                    "`slack.links.{name}` is no address of the web; write it as in `https://prometheus.example`, without a \
+                     name, password or query"
+                ));
+            }
         }
         let mut seen = BTreeSet::new();
         if let Some(twice) = self.groups.values().find(|group| !seen.insert(*group)) {
@@ -223,6 +284,14 @@ fn source(key: &str, env: Option<&str>, file: Option<&PathBuf>, wrong: &mut Vec<
     None
 }
 
+fn is_page(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| {
+        let plain =
+            url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+        plain && url.has_host() && matches!(url.scheme(), "http" | "https")
+    })
+}
+
 fn api_url(text: &str) -> Result<String, String> {
     let wrong =
         || "`slack.api_url` must be an https URL, or http on this machine; leave it out for Slack's own".to_owned();
@@ -237,10 +306,9 @@ fn api_url(text: &str) -> Result<String, String> {
 }
 
 impl Checked {
-    /// Where an incident of a service goes; none where no place takes it.
-    #[must_use]
-    pub fn place(&self, service: Option<&str>) -> Option<&Place> {
-        self.places.iter().find(|place| place.takes(service))
+    /// Where an incident of a service goes that came by a route, the first one first.
+    pub fn places_of(&self, service: Option<&str>, route: Option<&str>) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(move |place| place.takes(service, route))
     }
 
     /// Reads the secrets. `env` looks up environment variables.

@@ -16,8 +16,8 @@ use warrant_kernel::redact::{RedactError, Redactor};
 
 /// The most characters of a text of somebody's.
 pub const MOST_TEXT: usize = 16_000;
-/// The most files of one message that are taken in.
-const MOST_FILES: usize = 10;
+/// The most files of one message that are read.
+pub const MOST_FILES: usize = 10;
 /// The most fields of a modal.
 const MOST_VALUES: usize = 30;
 

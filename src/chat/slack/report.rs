@@ -7,7 +7,10 @@ mod cited;
 
 mod details;
 
+mod pages;
+
 pub use cited::Cited;
+pub use pages::pages;
 
 #[cfg(test)]
 pub(in crate::chat::slack) mod tests;
@@ -82,11 +85,22 @@ pub fn render(report: &Report, run: &Investigation, sources: &Sources<'_>) -> Re
     Rendered { answer, details: Message::split(page.into_blocks(), &Shown::own("What the report rests on")) }
 }
 
+/// In place of a report that not everybody may read who reads there.
+#[must_use]
+pub fn elsewhere(run: &Investigation) -> Message {
+    let text = Shown::own(
+        "The report is written. It is not shown here, since not everybody who reads here may see what it \
+                           rests on; whoever may reads it with: warrant investigations show ",
+    );
+    Message::words(Text::fit(text.then_line(run.investigation.as_str())))
+}
+
 /// A chart, once it is uploaded; `says` is for those who can't see it.
 #[must_use]
 pub fn picture(file: FileId, says: &str) -> Message {
     let mut page = Page::empty();
     page.image(file, Text::fit(Shown::own("Chart: ").then_line(says)));
+    page.context(&[Text::fit(Shown::line(says))]);
     Message::one(page.into_blocks(), Shown::own("A chart"))
         .unwrap_or_else(|| Message::words(Text::fit(Shown::own("A chart"))))
 }

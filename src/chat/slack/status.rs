@@ -48,6 +48,17 @@ pub fn render(state: &State) -> Message {
     Message::one(blocks, headline(state)).unwrap_or_else(|| Message::words(Text::fit(headline(state))))
 }
 
+/// In place of it where not everybody may see what is looked at.
+#[must_use]
+pub fn withheld(state: &State) -> Message {
+    let head = Shown::own(if state.report.is_some() { "Investigated." } else { "Investigating." });
+    let text = head.then(
+        " What is looked at is not shown here, since not everybody who reads here may see it: \
+                          investigation ",
+    );
+    Message::words(Text::fit(text.then_line(state.run.investigation.as_str())))
+}
+
 fn headline(state: &State) -> Shown {
     let head = match &state.report {
         None => Shown::own("Investigating"),

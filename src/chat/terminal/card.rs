@@ -15,6 +15,7 @@ use warrant_kernel::domain::time;
 
 use super::sheet::{Most, Sheet};
 use super::style::{Paint, Role};
+use crate::chat::words::origin;
 
 /// Stands before the model's words.
 const MODEL: &str = "  │ ";
@@ -307,21 +308,6 @@ fn who(sheet: &mut Sheet, card: &Card) {
     }
     let said = format!("{} revision {}", card.digest_prefix, card.revision);
     sheet.row("this plan", &said);
-}
-
-fn origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Warrant => "Warrant itself",
-        Origin::Catalog => "the catalog",
-        Origin::Log => "log text",
-        Origin::Metric => "metrics",
-        Origin::Alert => "alert text",
-        Origin::Runbook => "runbook text",
-        Origin::File => "a file",
-        Origin::Change => "commits and deploys",
-        Origin::Http => "an HTTP answer",
-        Origin::Command => "what a command wrote",
-    }
 }
 
 fn trust(of: Origin) -> String {

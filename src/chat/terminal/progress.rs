@@ -192,6 +192,7 @@ impl<W: Write + Send> Watcher for Progress<W> {
             | Body::Budget { text, .. } => {
                 self.line(Role::Careful, text);
             }
+            Body::Brought { call, .. } => self.line(Role::Careful, &format!("  {} {}", call.tool, arguments(call))),
             Body::Interrupted => self.line(Role::Careful, "interrupted"),
         }
     }

@@ -78,6 +78,7 @@ impl Watcher for Counting {
             | Body::Decided { .. }
             | Body::Settled { .. }
             | Body::Steered { .. }
+            | Body::Brought { .. }
             | Body::News { .. }
             | Body::Budget { .. }
             | Body::Resumed

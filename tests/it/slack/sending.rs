@@ -143,8 +143,7 @@ async fn files_go_up_and_texts_come_down() {
         name: "errors.png",
         alt: "errors over time",
         bytes: b"\x89PNG...",
-        channel: "C0OPS",
-        thread: Some("1.000001"),
+        place: Some(("C0OPS", Some("1.000001"))),
     };
     let id = world.client.upload(picture).await.unwrap();
     let kept = world.slack.shared.lock().files[&id].clone();

@@ -165,6 +165,9 @@ fn do_it(inner: &mut Inner, shared: &Shared, method: &str, body: &Value) -> Answ
                 return Err("file_not_found".to_owned());
             }
             file.shared = Some(body.clone());
+            if let Some(info) = file.info.as_object_mut() {
+                info.insert("mimetype".to_owned(), json!("image/png"));
+            }
             Ok(json!({ "files": [{ "id": id }] }))
         }
         "files.info" => {

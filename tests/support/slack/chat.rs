@@ -34,6 +34,14 @@ fn checked(inner: &mut Inner, body: &Value) -> Result<(), String> {
     }
 }
 
+/// A picture that is not there, or that Slack has not taken in, can't be shown.
+fn pictures(inner: &Inner, body: &Value) -> Result<(), String> {
+    let blocks = body.get("blocks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let ids = blocks.iter().filter_map(|block| block.pointer("/slack_file/id")?.as_str());
+    let taken_in = |id: &str| inner.files.get(id).is_some_and(|file| file.shared.is_some());
+    if ids.into_iter().all(taken_in) { Ok(()) } else { Err("invalid_blocks: no such file".to_owned()) }
+}
+
 fn paced(inner: &mut Inner, channel: &str) -> Result<(), String> {
     let last = inner.paced.get(channel);
     if last.is_some_and(|last| last.elapsed() < PACE) {
@@ -46,6 +54,7 @@ fn paced(inner: &mut Inner, channel: &str) -> Result<(), String> {
 pub fn post(inner: &mut Inner, body: &Value) -> Answered {
     let channel = place(inner, body)?;
     checked(inner, body)?;
+    pictures(inner, body)?;
     let thread = body.get("thread_ts").and_then(Value::as_str).map(str::to_owned);
     paced(inner, &channel)?;
     let ts = inner.ts();

@@ -37,6 +37,15 @@ pub fn message(inner: &mut Inner, user: &str, channel: &str, thread: Option<&str
     event(inner, &said)
 }
 
+/// What somebody posts.
+#[derive(Debug, Clone, Copy)]
+pub struct Posted<'a> {
+    pub user: &'a str,
+    pub channel: &'a str,
+    pub thread: Option<&'a str>,
+    pub text: &'a str,
+}
+
 fn interaction(kind: &str, user: &str, trigger: &str) -> Value {
     json!({
         "type": kind, "token": "verification-token", "api_app_id": APP, "trigger_id": trigger, "enterprise": null,
@@ -131,6 +140,29 @@ impl SlackServer {
     /// Somebody writes, through a socket; the envelope's id.
     pub fn writes(&self, user: &str, channel: &str, thread: Option<&str>, text: &str) -> String {
         let payload = message(&mut self.shared.lock(), user, channel, thread, text);
+        self.envelope("events_api", &payload)
+    }
+
+    /// Puts a file where Slack keeps files; what events say of it.
+    pub fn file(&self, id: &str, name: &str, bytes: &[u8]) -> Value {
+        let url = format!("http://{}/files/{id}", self.shared.address);
+        let info = json!({
+            "id": id, "name": name, "size": bytes.len(), "mimetype": "text/plain", "url_private": url,
+        });
+        let file = super::state::File { info: info.clone(), bytes: bytes.to_vec(), shared: None };
+        self.shared.lock().files.insert(id.to_owned(), file);
+        info
+    }
+
+    /// Somebody posts a message with files, through a socket; the envelope's id.
+    pub fn shares(&self, posted: &Posted<'_>, files: &[&Value]) -> String {
+        let mut payload = message(&mut self.shared.lock(), posted.user, posted.channel, posted.thread, posted.text);
+        if let Some(event) = payload.get_mut("event").and_then(Value::as_object_mut) {
+            if posted.text.is_empty() {
+                event.insert("subtype".to_owned(), json!("file_share"));
+            }
+            event.insert("files".to_owned(), json!(files));
+        }
         self.envelope("events_api", &payload)
     }
 

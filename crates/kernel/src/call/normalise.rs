@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::domain::event::Call;
-use crate::domain::name::EvidenceId;
+use crate::domain::name::{EvidenceId, SourceName};
 use crate::domain::output::{Output, Rows};
 use crate::domain::result::{CallError, Meta, Origin, Status, ToolResult};
 use crate::domain::tool::{Keep, OutputPolicy};
@@ -48,7 +48,7 @@ pub(super) fn result(desk: Desk<'_>, call: &Call, ended: Result<Raw, Refusal>) -
     let refusal = match &raw.came {
         Came::Wrote(deed) => match Refusal::of_deed(deed) {
             Some(refusal) => refusal,
-            None => match output_result(desk, call, &raw, &deed.told(), None) {
+            None => match output_result(&terms(desk, call), call, (&raw.source, raw.duration), &deed.told(), None) {
                 Ok(answer) => return deed.marked(answer),
                 Err(_) => Refusal::not_masked(raw.source.clone()),
             },
@@ -57,10 +57,12 @@ pub(super) fn result(desk: Desk<'_>, call: &Call, ended: Result<Raw, Refusal>) -
             Done::TimedOut => Refusal::timeout(raw.timeout.as_secs_f64(), raw.source.clone()),
             Done::Panicked => Refusal::panicked(Some(raw.source.clone())),
             Done::Read(Err(error)) => Refusal::of_read(error.clone(), raw.source.clone()),
-            Done::Read(Ok(output)) => match output_result(desk, call, &raw, output, *cached) {
-                Ok(answer) => return answer,
-                Err(_) => Refusal::not_masked(raw.source.clone()),
-            },
+            Done::Read(Ok(output)) => {
+                match output_result(&terms(desk, call), call, (&raw.source, raw.duration), output, *cached) {
+                    Ok(answer) => return answer,
+                    Err(_) => Refusal::not_masked(raw.source.clone()),
+                }
+            }
         },
     };
     (refusal_result(desk.redactor, call, refusal, raw.duration), None)
@@ -99,18 +101,45 @@ fn mask(redactor: &Redactor, output: &Output) -> Result<Clean, RedactError> {
     Ok(Clean { summary, rows, left_out, redactions })
 }
 
-fn output_result(
-    desk: Desk<'_>,
+/// The result of something that was brought in and not called for, a file that a person posted, and the whole of it. It is
+/// masked and cut as what tools find is.
+///
+/// # Errors
+/// [`RedactError`]; then nothing of it may be shown or kept.
+pub fn brought(
+    redactor: &Redactor,
     call: &Call,
-    raw: &Raw,
+    source: &SourceName,
+    output: &Output,
+    policy: OutputPolicy,
+) -> Result<(ToolResult, Option<Captured>), RedactError> {
+    output_result(&Terms { redactor, policy, keeps: true }, call, (source, Duration::ZERO), output, None)
+}
+
+/// How an output becomes a result.
+struct Terms<'a> {
+    redactor: &'a Redactor,
+    policy: OutputPolicy,
+    /// Whether wholes can be read again later.
+    keeps: bool,
+}
+
+fn terms<'a>(desk: Desk<'a>, call: &Call) -> Terms<'a> {
+    let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
+    Terms { redactor: desk.redactor, policy, keeps: desk.recorder.keeps_wholes() }
+}
+
+fn output_result(
+    terms: &Terms<'_>,
+    call: &Call,
+    (source, duration): (&SourceName, Duration),
     output: &Output,
     cached: Option<EvidenceId>,
 ) -> Result<(ToolResult, Option<Captured>), RedactError> {
-    let policy = desk.registry.get(&call.tool).map_or(NO_OUTPUT, |tool| tool.about().output);
-    let clean = mask(desk.redactor, output)?;
+    let clean = mask(terms.redactor, output)?;
     let evidence = cached.unwrap_or_else(|| EvidenceId::nth(call.number));
-    let kept = cut::cut(&clean.summary, output.rows_key, &clean.rows, policy, evidence);
-    let keeping = keeping(desk, &clean, &kept);
+    let kept = cut::cut(&clean.summary, output.rows_key, &clean.rows, terms.policy, evidence);
+    let keeping = keeping(terms, &clean, &kept);
     let mut data = kept.summary;
     if let Some(rows) = kept.rows {
         data.insert(output.rows_key.to_owned(), Value::Array(rows));
@@ -121,12 +150,12 @@ fn output_result(
     let hint: Vec<String> = left_out.into_iter().chain(kept.is_cut.then(|| keeping.hint(evidence))).collect();
     let captured = keeping == Keeping::Whole;
     let meta = Meta {
-        source: Some(raw.source.clone()),
+        source: Some(source.clone()),
         origin: output.origin,
         fields: output.fields.iter().map(|(name, origin)| ((*name).to_owned(), *origin)).collect(),
         lines_returned: kept.returned,
         lines_matched: output.matched,
-        duration_ms: millis(raw.duration),
+        duration_ms: millis(duration),
         output_chars: u64::try_from(cut::size(&data).chars).unwrap_or(u64::MAX),
         redactions: clean.redactions,
         cached: cached.is_some(),
@@ -182,8 +211,8 @@ impl Keeping {
     }
 }
 
-fn keeping(desk: Desk<'_>, clean: &Clean, kept: &cut::Kept) -> Keeping {
-    if !desk.recorder.keeps_wholes() {
+fn keeping(terms: &Terms<'_>, clean: &Clean, kept: &cut::Kept) -> Keeping {
+    if !terms.keeps {
         return Keeping::Nowhere;
     }
     if !kept.is_cut {

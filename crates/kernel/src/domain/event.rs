@@ -182,6 +182,16 @@ pub enum Body {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<PersonId>,
     },
+    /// A person brought something to look at, a file; it is evidence from here on.
+    Brought {
+        /// As if it had been called for: what it is, and its number.
+        call: Call,
+        /// What it holds: a stranger's text.
+        result: Box<ToolResult>,
+        /// Who, where it is known: from here on they have a part in what is done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<PersonId>,
+    },
     /// Its alerts changed: one joined, fired again or was resolved. A stranger's text.
     News {
         /// What.

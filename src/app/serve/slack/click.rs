@@ -16,9 +16,8 @@ use warrant_kernel::store::desk::NoteWrite;
 use super::Slack;
 use super::talk::{Later, key_of};
 use crate::chat::slack::action::{Action, CardRef, Form, Kept, REASON, investigation};
-use crate::chat::slack::blocks::{Message as Blocks, Text};
+use crate::chat::slack::blocks::Message as Blocks;
 use crate::chat::slack::card::Glass;
-use crate::chat::slack::escape::Shown;
 use crate::chat::slack::inbox::{Answer, Desk, Modal};
 use crate::chat::slack::incoming::{By, Incoming, Spot, View, Words};
 use crate::chat::slack::modal::{self, Question};
@@ -176,14 +175,14 @@ impl Slack {
     }
 
     /// Says something in the thread of an investigation's card.
-    pub(super) async fn beneath(&self, id: String, approval: ApprovalId, text: Shown) -> Result<(), Later> {
+    pub(super) async fn beneath(&self, id: String, approval: ApprovalId, message: &Blocks) -> Result<(), Later> {
         let Some(card) = self.card(approval).await else { return Ok(()) };
         let Some((channel, thread)) = self.card_home(&card.investigation, None).await else { return Ok(()) };
         let under = match thread {
             Thread::None => Thread::Under(super::cards::message_id(approval)),
             other => other,
         };
-        self.put(key_of(&id), &channel, under, Class::Card, &Blocks::words(Text::fit(text))).await
+        self.put(key_of(&id), &channel, under, Class::Card, message).await
     }
 }
 

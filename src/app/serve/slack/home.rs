@@ -41,9 +41,17 @@ pub(in crate::app::serve) struct Home {
     /// Whether its report stands there.
     #[serde(default)]
     pub(in crate::app::serve) reported: bool,
+    /// Whether charts of it are to follow.
+    #[serde(default)]
+    pub(super) charts_owed: bool,
 }
 
 impl Home {
+    /// A new one.
+    pub(super) fn new(channel: String, thread: Thread, began: String) -> Self {
+        Self { channel, thread, began, reported: false, charts_owed: false }
+    }
+
     /// What a note says, if it is of a form that we know.
     pub(in crate::app::serve) fn of(note: &Note) -> Option<Self> {
         Self::deserialize(&note.body).ok()
@@ -86,9 +94,9 @@ impl Slack {
         Some(home)
     }
 
-    /// The home of an investigation that runs here, from memory.
-    pub(super) fn remembered(&self, id: &InvestigationId) -> bool {
-        self.homes().contains_key(id)
+    /// The channel of an investigation that runs here, from memory.
+    pub(super) fn remembered(&self, id: &InvestigationId) -> Option<String> {
+        self.homes().get(id).map(|home| home.channel.clone())
     }
 
     pub(super) fn remember(&self, id: &InvestigationId, home: &Home) {
@@ -131,11 +139,20 @@ impl Slack {
         Ok(note.as_ref().and_then(Threaded::of).map(|threaded| threaded.investigation))
     }
 
-    /// Notes that the report of an investigation stands.
+    /// Notes that the report of an investigation stands, and that its charts are to follow.
     pub(super) async fn is_reported(&self, id: &InvestigationId) -> Result<(), StoreError> {
+        self.change_home(id, |home| Home { reported: true, charts_owed: true, ..home }).await
+    }
+
+    /// Notes that its charts stand, as far as there are any.
+    pub(super) async fn are_charted(&self, id: &InvestigationId) -> Result<(), StoreError> {
+        self.change_home(id, |home| Home { charts_owed: false, ..home }).await
+    }
+
+    async fn change_home(&self, id: &InvestigationId, change: impl FnOnce(Home) -> Home) -> Result<(), StoreError> {
         let Some(note) = self.store.note(HOME, id.as_str()).await? else { return Ok(()) };
         let Ok(home) = serde_json::from_value::<Home>(note.body) else { return Ok(()) };
-        let body = serde_json::to_value(Home { reported: true, ..home }).map_err(StoreError::Json)?;
+        let body = serde_json::to_value(change(home)).map_err(StoreError::Json)?;
         let write = NoteWrite { kind: HOME, id: id.to_string(), expect_revision: note.revision, body };
         self.homes().remove(id);
         self.store.settle(&[], &[write]).await
@@ -173,7 +190,7 @@ impl Slack {
         });
     }
 
-    /// Investigations whose report does not stand in Slack yet.
+    /// Investigations whose report, or the charts of it, do not stand in Slack yet.
     pub(super) async fn unreported(&self) -> Result<Vec<(InvestigationId, Home)>, StoreError> {
         let (mut found, mut after) = (Vec::new(), String::new());
         loop {
@@ -183,7 +200,7 @@ impl Slack {
             found.extend(page.into_iter().filter_map(|note| {
                 let home: Home = serde_json::from_value(note.body).ok()?;
                 let id = note.id.parse().ok()?;
-                (!home.reported).then_some((id, home))
+                (!home.reported || home.charts_owed).then_some((id, home))
             }));
         }
     }

@@ -17,7 +17,7 @@ use crate::chat::slack::action::CardRef;
 use crate::chat::slack::modal::Reading;
 
 /// Notes of who has read all of which card.
-const READ: &str = "slack-read";
+pub(in crate::app::serve) const READ: &str = "slack-read";
 
 /// Readings that are remembered; the oldest cards go first.
 const MOST_READINGS: usize = 1_024;
@@ -45,6 +45,12 @@ impl Readings {
 
 fn id_of(user: &str, card: &CardRef) -> String {
     format!("{card}:{user}")
+}
+
+/// The approval that a note of a reading is about.
+pub(in crate::app::serve) fn card_of(id: &str) -> Option<ApprovalId> {
+    let (card, _) = id.split_once(':')?;
+    Some(card.parse::<CardRef>().ok()?.approval)
 }
 
 impl Slack {

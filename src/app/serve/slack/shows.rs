@@ -1,7 +1,7 @@
 //! What is shown of investigations and incidents: one message of progress that is edited, the report, the alerts.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -34,12 +34,41 @@ pub(in crate::app::serve) struct Watching {
     pub(in crate::app::serve) slack: Arc<Slack>,
     pub(in crate::app::serve) id: InvestigationId,
     pub(in crate::app::serve) then: Arc<dyn Watcher>,
+    kept: Mutex<Kept>,
+}
+
+/// How far it was looked whether an investigation may be shown.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    /// Calls that were looked at.
+    calls: usize,
+    /// Whether it may not.
+    withheld: bool,
+}
+
+impl Watching {
+    /// Watches one, and tells `then` too.
+    pub(in crate::app::serve) fn new(slack: Arc<Slack>, id: InvestigationId, then: Arc<dyn Watcher>) -> Self {
+        Self { slack, id, then, kept: Mutex::default() }
+    }
+
+    /// Whether nothing of it may be shown; once it is so, it stays so.
+    fn is_withheld(&self, channel: &str, state: &State) -> bool {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if !kept.withheld && (kept.calls == 0 || kept.calls < state.calls.len()) {
+            kept.withheld = self.slack.is_withheld_since(channel, state, kept.calls);
+            kept.calls = state.calls.len();
+        }
+        kept.withheld
+    }
 }
 
 impl Watcher for Watching {
     fn event(&self, event: &Event, state: &State) {
-        if self.slack.remembered(&self.id) {
-            let shown = status::render(state).value();
+        if let Some(channel) = self.slack.remembered(&self.id) {
+            // What is posted can't be taken back.
+            let withheld = self.is_withheld(&channel, state);
+            let shown = if withheld { status::withheld(state) } else { status::render(state) }.value();
             self.slack.progress.lock().unwrap_or_else(PoisonError::into_inner).insert(self.id.clone(), shown);
             self.slack.moved.notify_one();
         }
@@ -89,6 +118,10 @@ impl Slack {
             self.follow(id.clone(), &home, &cancel);
             let Ok(events) = self.store.events(&id).await else { continue };
             let Ok(state) = State::fold(&events) else { continue };
+            if home.reported {
+                self.owe_charts(&id);
+                continue;
+            }
             if state.report.is_some()
                 && let Err(later) = self.show_report(&id, &home, &state).await
             {
@@ -99,17 +132,28 @@ impl Slack {
 
     async fn show_report(&self, id: &InvestigationId, home: &Home, state: &State) -> Result<(), Later> {
         let Some(found) = &state.report else { return Ok(()) };
-        let (hosts, pages, cited) = (Hosts::none(), BTreeMap::new(), Cited::all(found, state));
-        let sources = Sources { hosts: &hosts, pages: &pages, cited: &cited };
-        let rendered = report::render(found, &state.run, &sources);
         let put = |name: String, blocks: Blocks| async move {
             self.put(name, &home.channel, home.thread.clone(), Class::Report, &blocks).await
         };
+        if let Err(later) = self.tell_written(&found.writes).await {
+            tracing::warn!(investigation = %id, %later, "its cards do not say what came of its changes");
+        }
+        if self.is_withheld(&home.channel, state) {
+            put(format!("report-{id}"), report::elsewhere(&state.run)).await?;
+            return Ok(self.is_reported(id).await?);
+        }
+        let links = &self.settings.links;
+        let (hosts, pages) = (Hosts::of(links.values().map(String::as_str)), report::pages(found, state, links));
+        let cited = Cited::all(found, state);
+        let sources = Sources { hosts: &hosts, pages: &pages, cited: &cited };
+        let rendered = report::render(found, &state.run, &sources);
         put(format!("report-{id}"), rendered.answer).await?;
         for (n, blocks) in rendered.details.into_iter().enumerate() {
             put(format!("report-{id}-{n:03}"), blocks).await?;
         }
-        Ok(self.is_reported(id).await?)
+        self.is_reported(id).await?;
+        self.owe_charts(id);
+        Ok(())
     }
 
     /// Shows how an incident stands, and gives its investigation a home beneath it.
@@ -118,8 +162,7 @@ impl Slack {
         shown: &Incident,
         cancel: &CancellationToken,
     ) -> Result<(), Later> {
-        let service = shown.service.as_ref().map(ServiceName::as_str);
-        let Some(place) = self.settings.place(service) else { return Ok(()) };
+        let Some(place) = self.place(shown.service.as_ref(), Some(&shown.route)) else { return Ok(()) };
         let message = format!("incident-{}", shown.id);
         if let Some(assigned) = &shown.investigation {
             self.house(&assigned.id, &shown.id, &place.channel, cancel).await?;
@@ -127,7 +170,7 @@ impl Slack {
         if shown.in_storm {
             return Ok(());
         }
-        let blocks = incident::render(&as_shown(shown));
+        let blocks = incident::render(&as_shown(shown, &self.hidden(&place.channel)));
         self.put(message, &place.channel, Thread::None, Class::Report, &blocks).await
     }
 
@@ -143,25 +186,20 @@ impl Slack {
             return Ok(());
         }
         let message = format!("incident-{incident}");
-        let home = Home {
-            channel: channel.to_owned(),
-            thread: Thread::Under(message.clone()),
-            began: message,
-            reported: false,
-        };
+        let home = Home::new(channel.to_owned(), Thread::Under(message.clone()), message);
         self.settle_in(id.clone(), home.clone()).await?;
         self.follow(id.clone(), &home, cancel);
         Ok(())
     }
 
-    /// The channel of a service's incidents.
-    pub(in crate::app::serve) fn channel(&self, service: Option<&str>) -> Option<String> {
-        self.settings.place(service).map(|place| place.channel.clone())
+    /// The channel of a service's incidents that come by a route.
+    pub(in crate::app::serve) fn channel(&self, service: Option<&ServiceName>, route: Option<&str>) -> Option<String> {
+        self.place(service, route).map(|place| place.channel.clone())
     }
 
     /// Shows how a storm stands.
     pub(in crate::app::serve) async fn show_storm(&self, storm: &Storm) -> Result<(), Later> {
-        let Some(channel) = self.channel(None) else { return Ok(()) };
+        let Some(channel) = self.channel(None, None) else { return Ok(()) };
         let shed: u64 = storm.shed.values().chain(storm.let_go.values()).sum();
         let names: Vec<String> = storm.names.iter().take(10).map(|(name, count)| format!("{name} ({count})")).collect();
         let text = format!(
@@ -192,7 +230,10 @@ impl Ends for Slack {
     }
 }
 
-fn as_shown(shown: &Incident) -> incident::Incident {
+/// As it is shown where the alerts of these services may not be.
+fn as_shown(shown: &Incident, hidden: &BTreeSet<ServiceName>) -> incident::Incident {
+    let seen = |member: &&Member| member.service.as_ref().is_none_or(|service| !hidden.contains(service));
+    let unseen = shown.members.values().filter(|member| !seen(member)).count();
     let word = |urgency: Urgency| match urgency {
         Urgency::AtOnce => "at once",
         Urgency::WhenFree => "when free",
@@ -207,8 +248,8 @@ fn as_shown(shown: &Incident) -> incident::Incident {
         severity: worst.map_or_else(|| word(shown.urgency).to_owned(), |member| member.severity.clone()),
         since: shown.since(),
         text: shown.text.clone(),
-        members: shown.members.values().map(member).collect(),
-        more: shown.beyond.fired,
+        members: shown.members.values().filter(seen).map(member).collect(),
+        more: u64::try_from(unseen).unwrap_or(u64::MAX).saturating_add(shown.beyond.fired),
         firing: shown.firing(),
         resolved: u64::try_from(resolved).unwrap_or(u64::MAX).saturating_add(shown.beyond.resolved),
         folded: 0,

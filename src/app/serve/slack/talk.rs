@@ -9,13 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use warrant_kernel::call::gate::approval::State as ApprovalState;
-use warrant_kernel::call::tool::Clock;
+use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::run::{Channel, Requester, Trigger, Writes};
-use warrant_kernel::domain::time::parse_duration;
 use warrant_kernel::people::directory::Freshness;
 use warrant_kernel::store::StoreError;
 use warrant_kernel::store::desk::Arrived;
@@ -23,13 +20,11 @@ use warrant_kernel::store::desk::Arrived;
 use super::Slack;
 use super::home::Home;
 use crate::agent::news::Unheard;
-use crate::app::SystemClock;
 use crate::app::ask::{Asking, Question, fresh_id};
 use crate::app::fault::{Fault, told};
 use crate::app::serve::runs::{Begun, Seat};
 use crate::chat::slack::blocks::{Message as Blocks, Text};
 use crate::chat::slack::escape::Shown;
-use crate::chat::slack::incident::{Handover, handover};
 use crate::chat::slack::incoming::{About, By, Incoming, Loss, Said};
 use crate::chat::slack::keep::{CHANNEL, KeepError};
 use crate::chat::slack::outbox::{Class, Message, Thread};
@@ -52,9 +47,6 @@ const ROLE: &str = "general-purpose";
 
 /// The shortcut of a message.
 pub(super) const INVESTIGATE: &str = "investigate";
-
-/// How far a handover goes back, where nobody says.
-const SHIFT: SignedDuration = SignedDuration::from_hours(8);
 
 /// Why something was not done; it is tried again.
 #[derive(Debug, thiserror::Error)]
@@ -199,8 +191,14 @@ impl Slack {
             self.whisper(&said.by.user, Some(&said.channel), said.thread.as_deref(), hint).await;
             return Ok(());
         }
-        let home = Home { channel: said.channel, thread: Thread::Of(thread), began: key.to_owned(), reported: false };
-        self.ask(&said.by, known, Trigger::Question { text }, home, cancel).await
+        let home = Home::new(said.channel.clone(), Thread::Of(thread.clone()), key.to_owned());
+        let person = known.person.clone();
+        if let Some(id) = self.ask(&said.by, known, Trigger::Question { text }, home, cancel).await?
+            && let Err(why) = self.bring_files(&said, &person, &id, Some(&thread)).await
+        {
+            self.unheard(&said, &thread, why).await;
+        }
+        Ok(())
     }
 
     /// Somebody pointed at a message: another's words, an alert perhaps.
@@ -220,8 +218,8 @@ impl Slack {
             return Ok(());
         }
         let trigger = Trigger::Alert { name: "A message in Slack".to_owned(), text };
-        let home = Home { channel: about.channel, thread: Thread::Of(thread), began: key.to_owned(), reported: false };
-        self.ask(by, known, trigger, home, cancel).await
+        let home = Home::new(about.channel, Thread::Of(thread), key.to_owned());
+        self.ask(by, known, trigger, home, cancel).await.map(drop)
     }
 
     async fn commanded(
@@ -249,18 +247,13 @@ impl Slack {
                 let message = format!("ask-{}", key_of(key));
                 self.put(message.clone(), channel, Thread::None, Class::Report, &Blocks::words(Text::fit(asked)))
                     .await?;
-                let home = Home {
-                    channel: channel.to_owned(),
-                    thread: Thread::Under(message),
-                    began: key.to_owned(),
-                    reported: false,
-                };
-                self.ask(by, known, Trigger::Question { text }, home, cancel).await
+                let home = Home::new(channel.to_owned(), Thread::Under(message), key.to_owned());
+                self.ask(by, known, Trigger::Question { text }, home, cancel).await.map(drop)
             }
         }
     }
 
-    /// Opens an investigation with a home in Slack.
+    /// Opens an investigation with a home in Slack; none where it can't be asked, which was told.
     async fn ask(
         self: &Arc<Self>,
         by: &By,
@@ -268,7 +261,7 @@ impl Slack {
         trigger: Trigger,
         home: Home,
         cancel: &CancellationToken,
-    ) -> Result<(), Later> {
+    ) -> Result<Option<InvestigationId>, Later> {
         let runs = self.runs().ok_or(Later::NoSeat)?;
         let drawn = match &home.thread {
             Thread::Of(_) => fresh_id(),
@@ -297,13 +290,13 @@ impl Slack {
         };
         match runs.open(asking, Seat::Any).await {
             Ok(Begun::Running | Begun::Reported(_)) => {
-                self.follow(id, &home, cancel);
-                Ok(())
+                self.follow(id.clone(), &home, cancel);
+                Ok(Some(id))
             }
             Ok(Begun::NoSeat) => Err(Later::NoSeat),
             Err(Fault::Usage(why)) => {
                 self.whisper(&by.user, Some(&home.channel), thread, &why).await;
-                Ok(())
+                Ok(None)
             }
             Err(fault) => Err(Later::Broken(told(&fault))),
         }
@@ -314,51 +307,31 @@ impl Slack {
         let Some(thread) = said.thread.as_deref() else { return Ok(()) };
         let Some(id) = self.of_thread(&said.channel, thread).await? else { return Ok(()) };
         let text = without_names(&said.words.text);
-        if text.is_empty() {
+        if text.is_empty() && said.files.is_empty() {
             return Ok(());
         }
         let Some(known) = self.person(&said.by, Some(&said.channel), Some(thread)).await else { return Ok(()) };
-        let heard = match self.runs().and_then(|runs| runs.news(&id)) {
-            None => Err(Unheard::Ended),
-            Some(news) if is_stop(&text) => news.stop(known.person.as_str()).await,
-            Some(news) => news.steer(text, Some(known.person)).await,
+        let heard = async {
+            let news = self.runs().and_then(|runs| runs.news(&id)).ok_or(Unheard::Ended)?;
+            if is_stop(&text) {
+                return news.stop(known.person.as_str()).await;
+            }
+            self.bring_files(&said, &known.person, &id, Some(thread)).await?;
+            if text.is_empty() { Ok(()) } else { news.steer(text, Some(known.person)).await }
         };
-        if let Err(why) = heard {
-            let text = match why {
-                Unheard::Ended => "This investigation has ended; mention me here to begin another one.".to_owned(),
-                Unheard::Full => why.to_string(),
-            };
-            self.whisper(&said.by.user, Some(&said.channel), Some(thread), &text).await;
+        if let Err(why) = heard.await {
+            self.unheard(&said, thread, why).await;
         }
         Ok(())
     }
 
-    /// What happened in a shift, in ten lines.
-    async fn hand_over(&self, key: &str, by: &By, channel: &str, span: Option<&str>) -> Result<(), Later> {
-        let Ok(span) = span.map_or(Ok(SHIFT), parse_duration) else {
-            self.whisper(&by.user, Some(channel), None, "Write a span, as in: /warrant handover 8h").await;
-            return Ok(());
+    /// Tells somebody that what they said reached nothing.
+    async fn unheard(&self, said: &Said, thread: &str, why: Unheard) {
+        let text = match why {
+            Unheard::Ended => "This investigation has ended; mention me here to begin another one.".to_owned(),
+            Unheard::Full => why.to_string(),
         };
-        let until = SystemClock.now();
-        let since = until.checked_sub(span).unwrap_or(Timestamp::MIN);
-        let begun = self.store.list(200).await?;
-        let investigated = begun.iter().filter(|it| it.opened_at.parse::<Timestamp>().is_ok_and(|at| at >= since));
-        let investigated = investigated.map(|it| {
-            let outcome = it.outcome.as_deref().unwrap_or("runs");
-            format!("{}: {}", outcome, it.question.lines().next().unwrap_or_default())
-        });
-        let approvals = self.hold.sequencer().list(200).await.map_err(|error| Later::Broken(error.to_string()))?;
-        let (mut changed, mut waiting) = (Vec::new(), Vec::new());
-        for approval in &approvals {
-            let line = format!("{}: {}", approval.approval, approval.effect);
-            match &approval.state {
-                ApprovalState::Open | ApprovalState::Approved { .. } => waiting.push(line),
-                ApprovalState::Executed { .. } if approval.requested_at >= since => changed.push(line),
-                _ => {}
-            }
-        }
-        let shift = Handover { since, until, investigated: investigated.collect(), changed, waiting };
-        self.put(format!("handover-{}", key_of(key)), channel, Thread::None, Class::Report, &handover(&shift)).await
+        self.whisper(&said.by.user, Some(&said.channel), Some(thread), &text).await;
     }
 
     /// Puts a message.

@@ -7,6 +7,7 @@ use super::Shows;
 use super::words;
 use crate::chat::slack::blocks::{Look, Page, Run};
 use crate::chat::slack::escape::{Exact, Shown};
+use crate::chat::words::origin;
 
 /// How much stands on a message.
 pub(super) struct Measure {
@@ -224,7 +225,7 @@ impl<'a> Body<'a> {
         for excerpt in card.excerpts.iter().take(EXCERPTS).filter(|_| lines > 0) {
             let of = format!("{} {}", excerpt.evidence, excerpt.tool);
             let mut label = Shown::line(&of).then(" · ").then(words::trust(excerpt.origin));
-            label = label.then(words::origin_of(excerpt.origin));
+            label = label.then(origin(excerpt.origin));
             let shown = excerpt.lines.get(..lines).unwrap_or(&excerpt.lines);
             if shown.len() < excerpt.of {
                 label = label.then_line(&format!(", {} of {} lines", shown.len(), excerpt.of));

@@ -15,7 +15,8 @@ use crate::chat::slack::blocks::sketch::sketch;
 use crate::chat::slack::escape::tests::hostile;
 use crate::chat::terminal::card::sample::{at, edit, restart};
 
-const AROUND: Around<'static> = Around { glass: Glass::NotOffered, pings: &[], broken: None, written: None };
+const AROUND: Around<'static> =
+    Around { glass: Glass::NotOffered, pings: &[], broken: None, written: None, beside: None };
 
 fn shown(card: &Card, around: &Around<'_>) -> String {
     let value = render(card, around).message.value();
@@ -293,6 +294,28 @@ fn ap_21_a_broken_glass_stays_on_the_card() {
     ");
 }
 
+#[test]
+fn what_was_done_before_and_what_is_owed_stand_on_a_card() {
+    let id = |text: &str| text.parse::<ApprovalId>().unwrap();
+    let done = |n: u32| {
+        let state = State::Executed { at: at("11:00:00"), verified: Some(Held::Failed) };
+        (id(&format!("A{n}")), state, "<!channel> replaces one line".to_owned())
+    };
+    let beside = Beside { earlier: (1..=7).map(done).collect(), owed: vec![(id("A3"), "cid".parse().unwrap())] };
+    let all = shown(&edit(), &Around { beside: Some(&beside), ..AROUND });
+    for told in [
+        "*Done to this target before*  _and 2 more_",
+        "A7, done, and NOT as it should be: ",
+        "A3, done, and NOT as it should be: ",
+        "*Reviews are owed*",
+        "A3: the glass was broken by cid",
+    ] {
+        assert!(all.contains(told), "`{told}` is not in {all}");
+    }
+    assert!(!all.contains("A2, "), "only the newest are shown: {all}");
+    assert!(!render(&edit(), &Around { beside: Some(&beside), ..AROUND }).message.value().to_string().contains("<!"));
+}
+
 fn offers_approve(card: &Card) -> bool {
     let value = render(card, &Around { glass: Glass::Offered, ..AROUND }).message.value();
     value.to_string().contains(r#""warrant.approve""#)
@@ -361,7 +384,7 @@ proptest! {
         }
         let broken = Broken { by: "ann".parse().unwrap(), reason: long.clone() };
         let written = Written { reason: Some(long.clone()), ..written() };
-        let around = Around { glass: Glass::Offered, pings: &[], broken: Some(&broken), written: Some(&written) };
+        let around = Around { glass: Glass::Offered, pings: &[], broken: Some(&broken), written: Some(&written), ..AROUND };
         let face = render(&card, &around);
         let value = face.message.value();
         prop_assert_eq!(refuse::message(&value), Vec::<String>::new());

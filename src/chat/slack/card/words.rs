@@ -10,6 +10,7 @@ use warrant_kernel::domain::report::Written;
 use warrant_kernel::domain::result::Origin;
 
 use crate::chat::slack::escape::Shown;
+use crate::chat::words::{held, origin as origin_of};
 
 /// The tier, as a headline has it.
 pub(super) fn tier(tier: Tier) -> &'static str {
@@ -86,14 +87,16 @@ pub fn standing(state: &State) -> Shown {
 pub(super) fn outcome(written: &Written) -> Vec<Shown> {
     let mut lines = Vec::new();
     lines.extend(written.reason.as_ref().map(|reason| Shown::own("why: ").and(&Shown::lines(reason))));
-    lines.extend(written.verified.as_ref().map(|verified| {
-        let word = match verified.held {
-            Some(true) => "verified: ",
-            Some(false) => "NOT as it should be: ",
-            None => "not verified: ",
-        };
-        Shown::own(word).then_line(&verified.because)
-    }));
+    lines.extend(came(written));
+    lines
+}
+
+/// Whether it helped, how to take it back and how to prove it.
+pub(in crate::chat::slack) fn came(written: &Written) -> Vec<Shown> {
+    let mut lines = Vec::new();
+    lines.extend(
+        written.verified.as_ref().map(|verified| Shown::own(held(verified)).then(": ").then_line(&verified.because)),
+    );
     lines.extend(written.undo.as_ref().map(|undo| {
         Shown::own("to undo it: ")
             .then_line(undo.tool.as_str())
@@ -129,22 +132,6 @@ pub(super) fn ground(ground: &Ground) -> String {
             format!("UNTRUSTED: from {} ({evidence}, {field})", origin_of(*origin))
         }
         Ground::Model => "the model's own choice".to_owned(),
-    }
-}
-
-/// Whose words a text is.
-pub(in crate::chat::slack) fn origin_of(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Warrant => "Warrant itself",
-        Origin::Catalog => "the catalog",
-        Origin::Log => "log text",
-        Origin::Metric => "metrics",
-        Origin::Alert => "alert text",
-        Origin::Runbook => "runbook text",
-        Origin::File => "a file",
-        Origin::Change => "commits and deploys",
-        Origin::Http => "an HTTP answer",
-        Origin::Command => "what a command wrote",
     }
 }
 

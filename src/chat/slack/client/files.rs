@@ -26,10 +26,8 @@ pub struct Upload<'a> {
     pub alt: &'a str,
     /// Its bytes.
     pub bytes: &'a [u8],
-    /// Where it is shown.
-    pub channel: &'a str,
-    /// The thread it is shown in.
-    pub thread: Option<&'a str>,
+    /// Where it is shown at once: the channel, and the thread in it. Without it a message shows it later.
+    pub place: Option<(&'a str, Option<&'a str>)>,
 }
 
 impl Client {
@@ -47,12 +45,22 @@ impl Client {
         let sent =
             session.http_session_api.http_post_uri_binary(url, "application/octet-stream".to_owned(), file.bytes, None);
         let _: Value = sent.await?;
-        let mut body = json!({ "files": [{ "id": id, "title": file.name }], "channel_id": file.channel });
-        if let (Some(thread), Some(body)) = (file.thread, body.as_object_mut()) {
-            body.insert("thread_ts".to_owned(), json!(thread));
+        let mut body = json!({ "files": [{ "id": id, "title": file.name }] });
+        if let (Some((channel, thread)), Some(body)) = (file.place, body.as_object_mut()) {
+            body.insert("channel_id".to_owned(), json!(channel));
+            body.extend(thread.map(|thread| ("thread_ts".to_owned(), json!(thread))));
         }
         self.post("files.completeUploadExternal", &body).await?;
         Ok(id)
+    }
+
+    /// Whether Slack has looked through a file that was uploaded; before that no message can show it.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub async fn is_taken_in(&self, file: &str) -> Result<bool, CallError> {
+        let answer = self.ask("files.info", &[("file", Some(file))]).await?;
+        Ok(answer.pointer("/file/mimetype").and_then(Value::as_str).is_some_and(|kind| !kind.is_empty()))
     }
 
     /// The text of a file that somebody posted, if it is text and no longer than `most` bytes.
@@ -83,7 +91,9 @@ impl Client {
             return Err(CallError::NotAuthed("file_not_readable".to_owned()));
         }
         let bytes = bounded(answer, most).await.map_err(|_| CallError::Refused("file_too_large".to_owned()))?;
-        String::from_utf8(bytes).map_err(|_| CallError::Refused("file_is_not_text".to_owned()))
+        // A NUL stands in no text, and in nearly every other file.
+        let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+        text.ok_or_else(|| CallError::Refused("file_is_not_text".to_owned()))
     }
 
     /// An address that Slack gave, if it is Slack's.

@@ -63,14 +63,31 @@ fn secrets_are_of_their_kind_and_never_shown() {
 #[test]
 fn an_incident_goes_to_the_first_place_that_takes_it() {
     let text = format!(
-        "{GOOD}[[channels]]\nchannel = \"C1\"\nservices = [\"checkout\"]\n[[channels]]\nchannel = \"C2\"\nservices = [\"cart\"]\n"
+        "{GOOD}[[channels]]\nchannel = \"C1\"\nservices = [\"checkout\"]\nroutes = [\"grafana\"]\n\
+         [[channels]]\nchannel = \"C2\"\nservices = [\"checkout\", \"cart\"]\n\
+         [[channels]]\nchannel = \"C3\"\nroutes = [\"zabbix\"]\n"
     );
     let checked = parsed(&text).check().unwrap();
-    let at = |service| checked.place(service).map(|place| place.channel.as_str());
-    assert_eq!(
-        (at(Some("checkout")), at(Some("cart")), at(Some("billing")), at(None)),
-        (Some("C1"), Some("C2"), None, None)
-    );
+    let at = |service, route| checked.places_of(service, route).next().map(|place| place.channel.as_str());
+    assert_eq!(at(Some("checkout"), Some("grafana")), Some("C1"));
+    assert_eq!(at(Some("checkout"), Some("sentry")), Some("C2"));
+    assert_eq!(at(Some("checkout"), None), Some("C2"), "what came by no route goes to no place of a route");
+    assert_eq!((at(Some("billing"), Some("zabbix")), at(None, Some("zabbix"))), (Some("C3"), Some("C3")));
+    assert_eq!((at(Some("billing"), Some("grafana")), at(None, None)), (None, None));
     let all = parsed(&format!("{GOOD}[[channels]]\nchannel = \"C3\"\n")).check().unwrap();
-    assert_eq!(all.place(None).map(|place| place.channel.as_str()), Some("C3"));
+    assert_eq!(all.places_of(None, None).count(), 1);
+}
+
+#[test]
+fn who_is_on_call_is_one_group_or_several_in_order() {
+    let oncall = |written: &str| {
+        let text = format!("{GOOD}escalate_percent = 70\n[[channels]]\nchannel = \"C1\"\noncall = {written}\n");
+        parsed(&text).check().map(|checked| checked.places[0].oncall.clone())
+    };
+    assert_eq!(oncall("\"S1\"").unwrap(), ["S1"]);
+    assert_eq!(oncall("[\"S1\", \"S2\"]").unwrap(), ["S1", "S2"]);
+    let wrong = oncall("[\"S1\", \"U2\"]").unwrap_err();
+    assert_eq!(wrong, ["`slack.channels.oncall`: `U2` is no id of that kind; write it as in `S0123ABCD`"]);
+    let never = parsed(&format!("{GOOD}remind_percent = 100\n")).check().unwrap_err();
+    assert_eq!(never, ["`slack.remind_percent` is a share of a card's time; write a number from 1 to 99"]);
 }

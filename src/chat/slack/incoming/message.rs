@@ -84,7 +84,8 @@ fn files(event: &Value) -> Vec<FileRef> {
             size: file.get("size").and_then(Value::as_u64).unwrap_or(u64::MAX),
         })
     };
-    files.iter().filter_map(file).take(MOST_FILES).collect()
+    // One more, so that it can be told that there are more.
+    files.iter().filter_map(file).take(MOST_FILES + 1).collect()
 }
 
 /// A message that somebody pointed at, with all that can be read of it.

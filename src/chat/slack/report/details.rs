@@ -1,13 +1,13 @@
 //! What a report rests on: findings, what was ruled out, when, what was changed, and the evidence.
 
-use serde_json::Value;
 use warrant_kernel::domain::name::EvidenceId;
 use warrant_kernel::domain::report::{Finding, FindingKind, Report, WriteOutcome, Written};
 
 use super::{Cut, Sources, cause};
 use crate::chat::slack::blocks::{Look, Page, Run, Text};
-use crate::chat::slack::card::{origin_of, trust};
+use crate::chat::slack::card::{came, trust};
 use crate::chat::slack::escape::{Exact, Shown};
+use crate::chat::words::origin;
 
 /// Lines of one piece of evidence.
 const LINES: usize = 6;
@@ -134,22 +134,7 @@ fn more(written: &Written) -> Vec<Shown> {
         lines.push(Shown::line(&format!("{id}{tier}{by}")));
     }
     lines.extend(written.reason.as_ref().map(|reason| Shown::own("reason: ").and(&Shown::lines(reason))));
-    lines.extend(written.verified.as_ref().map(|verified| {
-        let word = match verified.held {
-            Some(true) => "verified: ",
-            Some(false) => "NOT as it should be: ",
-            None => "not verified: ",
-        };
-        Shown::own(word).then_line(&verified.because)
-    }));
-    lines.extend(written.undo.as_ref().map(|undo| {
-        let call = format!("{} {} ({})", undo.tool, Value::Object(undo.arguments.clone()), undo.why);
-        Shown::own("to undo it: ").then_line(&call)
-    }));
-    lines.extend(written.proof.as_ref().map(|proof| {
-        let checkpoint = proof.checkpoint.as_ref().map(|it| format!(", checkpoint {it}")).unwrap_or_default();
-        Shown::own("ledger: record ").then_line(&format!("{}{checkpoint}", proof.intent))
-    }));
+    lines.extend(came(written));
     lines
 }
 
@@ -169,7 +154,7 @@ fn evidence(page: &mut Page, report: &Report, sources: &Sources<'_>) {
         let cited = sources.cited.get(&exhibit.evidence);
         if let Some(cited) = cited {
             let shown = cited.lines.len().min(LINES);
-            let label = Shown::own("  ").then(trust(cited.origin)).then(origin_of(cited.origin));
+            let label = Shown::own("  ").then(trust(cited.origin)).then(origin(cited.origin));
             let label = label.then_line(&format!(", {shown} of {} lines", cited.of));
             runs.push(Run::Words(label, Look::Italic));
         }

@@ -5,6 +5,7 @@ use warrant_kernel::domain::report::{WriteOutcome, Written};
 
 use super::Page;
 use crate::chat::terminal::style::Role;
+use crate::chat::words::held;
 
 /// Writes them under a heading of their own; nothing where none was proposed.
 pub(super) fn section(page: &mut Page, writes: &[Written]) {
@@ -36,14 +37,7 @@ fn one(page: &mut Page, written: &Written) {
     let mut more = Vec::new();
     more.extend(asked(written));
     more.extend(written.reason.as_ref().map(|reason| format!("reason: {reason}")));
-    more.extend(verified.map(|verified| {
-        let word = match verified.held {
-            Some(true) => "verified",
-            Some(false) => "NOT as it should be",
-            None => "not verified",
-        };
-        format!("{word}: {}", verified.because)
-    }));
+    more.extend(verified.map(|verified| format!("{}: {}", held(verified), verified.because)));
     more.extend(
         written
             .undo

@@ -47,6 +47,14 @@ impl Sequencer {
         Ok((self.lines(ids).await?, mark))
     }
 
+    /// One approval.
+    ///
+    /// # Errors
+    /// [`Objection::NoSuch`]; [`Objection::Ledger`] where it can't be read.
+    pub async fn line(&self, id: ApprovalId) -> Result<Listed, Objection> {
+        Ok(Listed::of(&self.seen(id).await?))
+    }
+
     /// Whether nothing more comes of an approval, unless a person takes it up again.
     #[must_use]
     pub fn is_settled(&self, id: ApprovalId) -> bool {

@@ -16,6 +16,7 @@ use crate::call::gate::approval::{Approval, State};
 use crate::call::gate::deed::{Aftermath, Deed, Ended, Halt};
 use crate::call::gate::warrant::Warrant;
 use crate::call::write::{Effect, Held, Looking, Verdict, WriteError, WriteTool};
+use crate::domain::plan::ApprovalId;
 use crate::domain::result::{ErrorCode, Status};
 use crate::ledger::Ledger;
 use crate::ledger::record::{Entry, RecordKind};
