@@ -145,7 +145,7 @@ async fn who_may_decide_is_called_once_and_an_earlier_write_stands_on_the_next_c
     let done = |inner: &crate::slack_server::state::Inner| {
         let card = inner.messages.iter().find(|message| message.ts == one.ts)?;
         let said = text(card);
-        (button(card, "warrant.approve").is_none() && said.contains("to undo it: ")).then_some(said)
+        (button(card, "warrant.approve").is_none() && said.contains("Done at ")).then_some(said)
     };
     let ended = slack.until("the end of the card", done).await;
     assert!(!ended.contains("user_id"), "an edit calls nobody again: {ended}");

@@ -18,7 +18,7 @@ use warrant_kernel::call::tool::Clock;
 use warrant_kernel::domain::decision::Tier;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::domain::plan::ApprovalId;
-use warrant_kernel::domain::report::Written;
+use warrant_kernel::domain::report::{WriteOutcome, Written};
 use warrant_kernel::store::StoreError;
 use warrant_kernel::store::desk::{Note, NoteWrite};
 
@@ -284,7 +284,8 @@ impl Slack {
 
     /// Keeps what came of the writes of an investigation, so that their cards say it.
     pub(super) async fn tell_written(&self, written: &[Written]) -> Result<(), Later> {
-        for written in written {
+        // What still waited when the report was written is told by the state of its approval.
+        for written in written.iter().filter(|written| written.outcome != WriteOutcome::Pending) {
             let Some(approval) = written.approval else { continue };
             for left in (0..TRIES).rev() {
                 let note = self.store.note(SHOWN, &approval.to_string()).await?;

@@ -202,6 +202,7 @@ fn a_picture_has_words_beside_it() {
     insta::assert_snapshot!(sketch(&value), @r#"
     notice: A chart
     picture "F1": "Chart: errors a second, checkout"
+    (errors a second, checkout)
     "#);
 }
 
