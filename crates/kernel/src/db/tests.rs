@@ -32,7 +32,7 @@ fn a_new_file_may_be_opened_from_several_places_at_once() {
         std::thread::scope(|scope| {
             let all: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
             for opened in all {
-                assert_eq!(opened.join().unwrap(), Ok(4));
+                assert_eq!(opened.join().unwrap(), Ok(5));
             }
         });
     }
@@ -47,7 +47,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
     database.close().await;
     let before = std::fs::read(&path).unwrap();
     let error = Database::open(&path).await.unwrap_err();
-    insta::assert_snapshot!(told(&error, directory.path()), @"the store `DIR/w.db` has schema 99, this program knows up to 4; use the newer program");
+    insta::assert_snapshot!(told(&error, directory.path()), @"the store `DIR/w.db` has schema 99, this program knows up to 5; use the newer program");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 

@@ -370,23 +370,6 @@ impl Approval {
         Ok(())
     }
 
-    /// When it last changed.
-    pub(crate) fn changed_at(&self) -> Timestamp {
-        let state = match self.state {
-            State::Open => self.requested_at,
-            State::Approved { at }
-            | State::Denied { at, .. }
-            | State::Expired { at }
-            | State::Revoked { at, .. }
-            | State::Superseded { at, .. }
-            | State::Consumed { at }
-            | State::Executed { at, .. }
-            | State::NotExecuted { at, .. }
-            | State::Unknown { at, .. } => at,
-        };
-        self.votes.iter().map(|vote| vote.at).fold(state.max(self.requested_at), Timestamp::max)
-    }
-
     /// Everybody whose word the approval rests on.
     pub(crate) fn approvers(&self) -> impl Iterator<Item = &Claimant> {
         let votes = self.votes.iter().map(|vote| &vote.by);

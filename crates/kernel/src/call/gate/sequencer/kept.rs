@@ -180,7 +180,7 @@ impl Index {
             stands,
             word: approval.state.as_str(),
             decision: Decision::of(&approval.state),
-            changed_at: approval.changed_at(),
+            changed_at: changed_at(approval),
             change: self.changes,
             figures: Figures::of(approval),
             undo: approval.aftermath.as_ref().and_then(|it| {
@@ -347,6 +347,23 @@ impl Index {
         let over = self.briefs.iter().filter(|(_, brief)| brief.is_over(now));
         over.map(|(id, _)| *id).collect()
     }
+}
+
+/// When an approval last changed.
+fn changed_at(approval: &Approval) -> Timestamp {
+    let state = match approval.state {
+        State::Open => approval.requested_at,
+        State::Approved { at }
+        | State::Denied { at, .. }
+        | State::Expired { at }
+        | State::Revoked { at, .. }
+        | State::Superseded { at, .. }
+        | State::Consumed { at }
+        | State::Executed { at, .. }
+        | State::NotExecuted { at, .. }
+        | State::Unknown { at, .. } => at,
+    };
+    approval.votes.iter().map(|vote| vote.at).fold(state.max(approval.requested_at), Timestamp::max)
 }
 
 /// A document that is a switch: what it says, and its revision; 0 where it was never thrown.
