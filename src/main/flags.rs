@@ -62,7 +62,8 @@ Examples:
     #[command(after_help = "\
 It listens where `[web]` of the config says, 127.0.0.1:8410 otherwise. While it
 runs it alone decides on writes; `warrant approvals` asks it. On Ctrl-C or
-SIGTERM what runs is parked and goes on at the next start.
+SIGTERM what runs is parked and goes on at the next start. Policies, tools and
+runbooks that change are taken while it runs, at once on SIGHUP.
 
 Examples:
   warrant serve

@@ -5,3 +5,5 @@ mod world;
 mod story;
 
 mod alerts;
+
+mod reload;

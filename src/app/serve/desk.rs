@@ -18,14 +18,15 @@ use warrant_kernel::store::Store;
 use warrant_toolbox::tools::read::sight::Sight;
 
 use super::health;
+use super::live::Live;
 use super::runs::{Begun, Runs, Seat};
 use super::slack::Slack;
 use crate::agent::news::Unheard;
+use crate::app::SystemClock;
 use crate::app::ask::{Asking, Question, fresh_id};
 use crate::app::fault::{Fault, told};
 use crate::app::sequencer::hold::Hold;
 use crate::app::sight::PolicySight;
-use crate::app::{App, SystemClock};
 use crate::config::people::ConfigPeople;
 use crate::web::backend::{Backend, Deciding, Failure, Seen, Standing, Wanted};
 use crate::web::health::Check;
@@ -41,22 +42,20 @@ const ROLE: &str = "general-purpose";
 
 /// The process, as the API sees it.
 pub struct Desk {
-    app: Arc<App>,
+    live: Arc<Live>,
     hold: Arc<Hold>,
     runs: Runs,
     store: Store,
     people: ConfigPeople,
-    sight: PolicySight,
     slack: Option<Arc<Slack>>,
 }
 
 impl Desk {
     /// Puts it together.
     #[must_use]
-    pub fn new(app: Arc<App>, hold: Arc<Hold>, runs: Runs, store: Store, slack: Option<Arc<Slack>>) -> Self {
-        let sight = PolicySight::of(&app);
-        let people = ConfigPeople::new(app.config.path.clone());
-        Self { app, hold, runs, store, people, sight, slack }
+    pub fn new(live: Arc<Live>, hold: Arc<Hold>, runs: Runs, store: Store, slack: Option<Arc<Slack>>) -> Self {
+        let people = ConfigPeople::new(live.now().config.path.clone());
+        Self { live, hold, runs, store, people, slack }
     }
 
     /// A run as policy knows it, for a question about reading.
@@ -118,7 +117,8 @@ impl Backend for Desk {
     }
 
     fn may_read(&self, who: &Requester, service: &ServiceName) -> bool {
-        Self::run(who).is_some_and(|run| self.sight.sees(&run, SystemClock.now(), service))
+        let sight = PolicySight::of(&self.live.now());
+        Self::run(who).is_some_and(|run| sight.sees(&run, SystemClock.now(), service))
     }
 
     async fn begin(&self, wanted: Wanted) -> Result<InvestigationId, Failure> {
@@ -144,7 +144,7 @@ impl Backend for Desk {
 
     async fn steer(&self, id: &InvestigationId, by: &Requester, text: &str) -> Result<(), Failure> {
         let running = self.runs.news(id).ok_or(Failure::NotRunning)?;
-        let text = self.app.redactor.redact_text(text).map_err(|error| Failure::Broken(error.to_string()))?;
+        let text = self.live.now().redactor.redact_text(text).map_err(|error| Failure::Broken(error.to_string()))?;
         running.steer(text.text.into_owned(), Some(by.person.clone())).await.map_err(unheard)
     }
 
@@ -172,13 +172,14 @@ impl Backend for Desk {
     }
 
     async fn checks(&self) -> Vec<Check> {
-        let mut checks = health::checks(&self.app, &self.store, &self.hold).await;
+        let mut checks = health::checks(&self.live.now(), &self.store, &self.hold).await;
+        checks.push(self.live.check());
         checks.push(health::of_slack(self.slack.as_ref().map(|slack| slack.health())));
         checks
     }
 
     async fn standing(&self) -> Standing {
-        health::standing(&self.app, &self.runs, &self.hold).await
+        health::standing(&self.live.now(), &self.runs, &self.hold).await
     }
 
     fn now(&self) -> Timestamp {

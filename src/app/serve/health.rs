@@ -1,6 +1,5 @@
 //! How everything is that this process depends on, and what is counted elsewhere.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -95,7 +94,7 @@ fn free(app: &App) -> Option<u64> {
 }
 
 /// What is counted elsewhere.
-pub async fn standing(app: &Arc<App>, runs: &Runs, hold: &Hold) -> Standing {
+pub async fn standing(app: &App, runs: &Runs, hold: &Hold) -> Standing {
     let sequencer = hold.sequencer();
     let approvals = match (sequencer.list().await, sequencer.figures().await) {
         (Ok(listed), Ok(figures)) => Some((listed, figures)),

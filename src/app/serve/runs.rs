@@ -21,6 +21,7 @@ use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::Channel;
 use warrant_kernel::store::{Store, StoreError};
 
+use super::live::Live;
 use crate::agent::news::News;
 use crate::agent::trace::Watcher;
 use crate::agent::writes::WriteSide;
@@ -68,8 +69,8 @@ pub enum Begun {
 
 /// What investigations are made of.
 pub struct Parts {
-    /// The app.
-    pub app: Arc<App>,
+    /// What they go by.
+    pub live: Arc<Live>,
     /// Where they are kept.
     pub store: Store,
     /// Where their writes go.
@@ -87,7 +88,7 @@ pub struct Parts {
 pub struct Runs(Arc<Inner>);
 
 struct Inner {
-    app: Arc<App>,
+    live: Arc<Live>,
     store: Store,
     writes: Side,
     seats: Arc<Semaphore>,
@@ -134,9 +135,9 @@ impl Runs {
     /// None run yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { app, store, hold, seats, watch, ends } = parts;
+        let Parts { live, store, hold, seats, watch, ends } = parts;
         Self(Arc::new(Inner {
-            app,
+            live,
             store,
             writes: Side(hold),
             seats: Arc::new(Semaphore::new(seats)),
@@ -205,19 +206,21 @@ impl Runs {
             return Ok(Begun::NoSeat);
         };
         let watcher = (self.0.watch)(&asking.id);
+        // Whatever is read again meanwhile, this one keeps what it begins with.
+        let app = self.0.live.now();
         let ready = if is_known {
-            match take_up(&self.0.app, &self.0.store, &asking.id, watcher).await? {
+            match take_up(&app, &self.0.store, &asking.id, watcher).await? {
                 TakenUp::Reported(report) => return Ok(Begun::Reported(report)),
                 TakenUp::Ready(ready) => *ready,
             }
         } else {
-            let ready = Ready::open(&self.0.app, Some(self.0.store.clone()), asking, watcher).await?;
+            let ready = Ready::open(&app, Some(self.0.store.clone()), asking, watcher).await?;
             if let Some(why) = ready.trace.volatile().await {
                 return Err(Fault::Failed(format!("the investigation can't be kept, so it does not begin: {why}")));
             }
             ready
         };
-        self.run(place, ready, permit);
+        self.run(app, place, ready, permit);
         Ok(Begun::Running)
     }
 
@@ -229,11 +232,11 @@ impl Runs {
         }
     }
 
-    fn run(&self, place: Place, ready: Ready, permit: OwnedSemaphorePermit) {
+    fn run(&self, app: Arc<App>, place: Place, ready: Ready, permit: OwnedSemaphorePermit) {
         let inner = Arc::clone(&self.0);
         self.0.tasks.spawn(async move {
             let company = Company { writes: &inner.writes, news: Arc::clone(&place.news) };
-            let ended = ready.run(&inner.app, company, inner.cancel.child_token()).await;
+            let ended = ready.run(&app, company, inner.cancel.child_token()).await;
             drop(permit);
             match ended {
                 Ended::Reported(report) => {
@@ -267,8 +270,9 @@ impl Runs {
                 let seat = Arc::clone(&runs.0.seats).acquire_owned();
                 let Some(Ok(permit)) = runs.0.cancel.run_until_cancelled(seat).await else { return };
                 let watcher = (runs.0.watch)(&id);
-                match take_up(&runs.0.app, &runs.0.store, &id, watcher).await {
-                    Ok(TakenUp::Ready(ready)) => runs.run(place, *ready, permit),
+                let app = runs.0.live.now();
+                match take_up(&app, &runs.0.store, &id, watcher).await {
+                    Ok(TakenUp::Ready(ready)) => runs.run(app, place, *ready, permit),
                     Ok(TakenUp::Reported(_)) => {}
                     Err(fault) => {
                         tracing::warn!(investigation = %id, error = told(&fault), "an investigation can't be taken up");

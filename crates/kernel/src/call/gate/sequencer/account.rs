@@ -34,7 +34,7 @@ impl Sequencer {
         Ok(last.map(|mut approval| {
             let now = self.watch.now();
             approval.expire(now);
-            let tool = self.registry.get(approval.plan.tool.as_str()).map(|tool| tool.about().timeout);
+            let tool = self.rules().registry.get(approval.plan.tool.as_str()).map(|tool| tool.about().timeout);
             let is_looked_at = if let State::Executed { at, verified: None } = approval.state {
                 tool.is_some_and(|timeout| now.duration_since(at).unsigned_abs() < timeout)
             } else {
