@@ -25,6 +25,10 @@ pub mod audit;
 
 pub mod writes;
 
+pub mod catalog;
+
+pub mod init;
+
 mod sight;
 
 mod equipment;
