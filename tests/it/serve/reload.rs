@@ -62,7 +62,7 @@ async fn begin(serving: &Serving) -> String {
     let asked = json!({ "question": "why does checkout fail?", "service": "checkout" });
     let sent = reqwest::Client::new().post(format!("{}/v1/investigations", serving.at)).json(&asked).send();
     let begun: Value = sent.await.unwrap().json().await.unwrap();
-    begun["id"].as_str().unwrap().to_owned()
+    begun.get("id").unwrap().as_str().unwrap().to_owned()
 }
 
 /// How the two looks of an investigation ended, once it has.
@@ -74,12 +74,13 @@ async fn looks(serving: &Serving, id: &str) -> [String; 2] {
     let ended: Vec<(String, String)> = events
         .filter_map(|event| {
             let result = find(&event, "tool")?;
-            Some((result["tool"].as_str()?.to_owned(), result["status"].as_str()?.to_owned()))
+            Some((result.get("tool")?.as_str()?.to_owned(), result.get("status")?.as_str()?.to_owned()))
         })
         .collect();
     ["read_file", "read_runbook"].map(|tool| {
         let of = ended.iter().rev().find(|(name, _)| name == tool);
-        of.unwrap_or_else(|| panic!("no result of {tool}: {told}")).1.clone()
+        assert!(of.is_some(), "no result of {tool}: {told}");
+        of.unwrap().1.clone()
     })
 }
 
@@ -95,12 +96,13 @@ fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 
 async fn state(serving: &Serving) -> (Value, String) {
     let ready = serving.get("/readyz").await;
-    assert_eq!(ready["ready"], true, "{ready}");
-    let checks = ready["checks"].as_array().unwrap();
-    let check = checks.iter().find(|it| it["name"] == "policies, tools and runbooks").unwrap();
+    assert_eq!(ready.get("ready"), Some(&true.into()), "{ready}");
+    let checks = ready.get("checks").unwrap().as_array().unwrap();
+    let is_ours = |it: &&Value| it.get("name").is_some_and(|name| name == "policies, tools and runbooks");
+    let check = checks.iter().find(is_ours).unwrap();
     let text = reqwest::get(format!("{}/metrics", serving.at)).await.unwrap().text().await.unwrap();
     let gauge = text.lines().find(|line| line.starts_with("warrant_reload_refused ")).unwrap().to_owned();
-    (json!([check["state"], check["detail"]]), gauge)
+    (json!([check.get("state"), check.get("detail")]), gauge)
 }
 
 #[tokio::test]
