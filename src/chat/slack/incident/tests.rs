@@ -63,7 +63,7 @@ fn an_incident_and_its_news() {
     *Before*  _a hypothesis, to be checked_
     > third time in 7 days; last cause: the pool was cut
     See <https://grafana.example/d/1|Dashboard <!here>>
-    (incident in-7 | since 01-31 12:00:00Z | investigation 0190a1b2-c3d4 | owned by payments @here)
+    (incident in-7 | since 01-31 12:00:00Z | investigation 0190a1b2-c3d4 | owned by payments ＠here)
     ");
     let one = Incident {
         members: vec![alert("CheckoutFails", Firing::Resolved)],
