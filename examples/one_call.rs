@@ -17,6 +17,7 @@ use warrant_kernel::call::gate::approver::{Approver, Ballot};
 use warrant_kernel::call::gate::card::Card;
 use warrant_kernel::call::gate::exhibit::SoFar;
 use warrant_kernel::call::gate::grounds::Grounds;
+use warrant_kernel::call::gate::sequencer::rules::Rules;
 use warrant_kernel::call::gate::sequencer::shown::Limits;
 use warrant_kernel::call::gate::sequencer::{Parts, Sequencer};
 use warrant_kernel::call::gate::vote::{Claim, Claimant, Proof, Whole};
@@ -220,8 +221,7 @@ pub async fn one_call(dir: &std::path::Path) -> anyhow::Result<(ToolResult, bool
     let ledger = Ledger::open(&database, Lease::take(&store)?, options).await?;
     let sequencer = Sequencer::open(Parts {
         ledger: ledger.clone(),
-        registry: Arc::clone(&registry),
-        policy: Arc::clone(&policy),
+        rules: Rules { registry: Arc::clone(&registry), policy: Arc::clone(&policy) },
         directory: Arc::new(Everybody),
         redactor: redactor.clone(),
         clock: Arc::new(Noon),

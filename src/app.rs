@@ -25,9 +25,17 @@ pub mod audit;
 
 pub mod writes;
 
+pub mod catalog;
+
+pub mod init;
+
 mod sight;
 
 mod equipment;
+
+mod marks;
+
+mod sets;
 
 pub mod launcher;
 
@@ -50,17 +58,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use warrant_kernel::call::definition::{DefinitionFile, Definitions, LoadContext, Standing};
 use warrant_kernel::call::tool::Clock;
 use warrant_kernel::db::Database;
-use warrant_kernel::domain::name::{RoleName, SourceName, ToolName};
+use warrant_kernel::domain::name::RoleName;
 use warrant_kernel::domain::run::Requester;
 use warrant_kernel::ledger::Random;
 use warrant_kernel::people::User;
 use warrant_kernel::redact::{KnownSecret, RedactionKey, Redactor};
 use warrant_kernel::store::Store;
 use warrant_toolbox::catalog::Catalog;
-use warrant_toolbox::runbook::library::Library;
 use warrant_toolbox::tools::process::users;
 use warrant_toolbox::tools::sources::http::clients::HttpClients;
 use warrant_toolbox::tools::workspace::Workspaces;
@@ -72,16 +78,14 @@ use crate::agent::investigate::Bench;
 use crate::agent::model::Model;
 use crate::agent::scheduler::SourceLimits;
 use crate::config::{Config, ROLES, place};
-use crate::model::config::RUNBOOK;
-use crate::model::fallback::List;
-use crate::model::retry::system_jitter;
 use crate::model::runbook::RunbookModel;
 use crate::telemetry;
 use crate::telemetry::spans::Spans;
 
-use equipment::Equipment;
 use fault::Fault;
 use files::Found;
+use marks::Marks;
+use sets::Ground;
 use shell::Shell;
 
 /// The system's clock.
@@ -112,10 +116,14 @@ pub struct App {
     pub random: Random,
     /// The texts of the policies in force.
     pub policies: Vec<Found>,
+    /// What the files from which tools, policies and runbooks were read looked like.
+    pub(in crate::app) marks: Marks,
     /// Runs commands, where it may and can.
     pub(in crate::app) shell: Shell,
     /// Makes spans of investigations, where the config names a collector.
     spans: Option<Arc<Spans>>,
+    /// The only model that is asked, where one was named.
+    only_model: Option<String>,
     /// What is not as the config says and yet no reason not to start.
     pub warnings: Vec<String>,
 }
@@ -164,23 +172,11 @@ impl App {
         let clients = Arc::new(clients);
         let mut warnings = Vec::new();
         let workspaces = workspaces(&config, &mut warnings, &mut problems);
-        let library = Arc::new(Library::load(builtin::RUNBOOKS, &config.runbook_dirs));
-        problems.extend(library.problems().iter().map(ToString::to_string));
-        let definitions = definitions(&config, &mut problems);
         let shell = Shell::open(&config, &mut problems);
         let hands =
             Hands { catalog: Arc::clone(&catalog), workspaces, clients: Arc::clone(&clients), kept: kept(&config) };
-        let policies = policy::load::texts(&config, &mut problems);
-        let policy = definitions
-            .as_ref()
-            .and_then(|definitions| policy::load::tested(&config, &policies, definitions, &mut problems))
-            .map(Arc::new);
-        let registry = definitions.and_then(|mut definitions| {
-            shell.leave_out(&mut definitions);
-            let parts = Equipment { hands: &hands, library: &library, shell: &shell, policy: policy.as_ref() };
-            parts.registry(definitions, &mut problems)
-        });
-        let (model, mut secrets) = model(&config, &catalog, &library, env, only_model, &mut problems);
+        let sets = Ground { config: &config, hands: &hands, shell: &shell, env, only_model }.sets(&mut problems);
+        let mut secrets = sets.as_ref().map(|sets| sets.secrets.clone()).unwrap_or_default();
         secrets.extend(clients.secrets().into_iter().map(|secret| KnownSecret::new("source_credential", secret)));
         for name in &config.secrets_env {
             match env(name) {
@@ -197,18 +193,58 @@ impl App {
         let rules = redaction::rules(&config, &mut problems);
         let redactor = RedactionKey::random().and_then(|key| Redactor::with_rules(key, secrets, rules));
         let redactor = redactor.map_err(|error| problems.push(error.to_string())).ok();
-        match (registry, policy, redactor, model) {
-            (Some(registry), Some(policy), Some(redactor), Some(model)) if problems.is_empty() => {
-                let limits = Arc::new(limits(&catalog));
-                let bench = Bench { registry: Arc::new(registry), catalog, library, policy };
-                let random: Random = Arc::new(getrandom::fill);
+        match (sets, redactor) {
+            (Some(sets), Some(redactor)) if problems.is_empty() => {
                 let spans = telemetry.map(|(settings, _)| {
-                    let tools = bench.registry.iter().map(|tool| tool.about().name.to_string()).collect();
+                    let tools = sets.bench.registry.iter().map(|tool| tool.about().name.to_string()).collect();
                     spans::spans(&config, settings, &redactor, tools)
                 });
-                Ok(Self { config, bench, redactor, hands, model, limits, random, policies, shell, spans, warnings })
+                Ok(Self {
+                    limits: Arc::new(limits(&catalog)),
+                    bench: sets.bench,
+                    redactor,
+                    hands,
+                    model: sets.model,
+                    random: Arc::new(getrandom::fill),
+                    policies: sets.policies,
+                    marks: sets.marks,
+                    shell,
+                    spans,
+                    only_model: only_model.map(str::to_owned),
+                    warnings,
+                    config,
+                })
             }
             _ => Err(Fault::Config { path: config.path, problems }),
+        }
+    }
+
+    /// The same with tools, policies and runbooks as their files say now. Config, secrets, redaction and commands stay as
+    /// they were at the start, and so does what this one runs.
+    ///
+    /// # Errors
+    /// [`Fault::Config`] with all that is wrong, a line each.
+    pub fn renewed(&self, env: Env<'_>) -> Result<Self, Fault> {
+        let mut problems = Vec::new();
+        let only_model = self.only_model.as_deref();
+        let ground = Ground { config: &self.config, hands: &self.hands, shell: &self.shell, env, only_model };
+        match ground.sets(&mut problems) {
+            Some(sets) if problems.is_empty() => Ok(Self {
+                config: self.config.clone(),
+                bench: sets.bench,
+                redactor: self.redactor.clone(),
+                hands: self.hands.clone(),
+                model: sets.model,
+                limits: Arc::clone(&self.limits),
+                random: Arc::clone(&self.random),
+                policies: sets.policies,
+                marks: sets.marks,
+                shell: self.shell.clone(),
+                spans: self.spans.clone(),
+                only_model: self.only_model.clone(),
+                warnings: self.warnings.clone(),
+            }),
+            _ => Err(Fault::Config { path: self.config.path.clone(), problems }),
         }
     }
 
@@ -284,65 +320,4 @@ fn kept(config: &Config) -> PathBuf {
     let mut beside = config.store.as_os_str().to_owned();
     beside.push(".kept");
     PathBuf::from(beside)
-}
-
-fn definitions(config: &Config, problems: &mut Vec<String>) -> Option<Definitions> {
-    let found = files::read(&config.tool_dirs, "toml", builtin::TOOLS, problems);
-    let http_sources: BTreeSet<SourceName> = config.catalog.sources().http.keys().cloned().collect();
-    let context = LoadContext { http_sources: &http_sources, roles: &roles(config) };
-    let files = found.iter().map(|file| DefinitionFile {
-        name: &file.name,
-        text: &file.text,
-        standing: if file.is_builtin { Standing::BuiltIn } else { Standing::Operator },
-    });
-    let loaded = Definitions::load(files, &context);
-    let mut definitions = loaded.map_err(|errors| problems.extend(errors.iter().map(ToString::to_string))).ok()?;
-    for (role, tools) in &config.roles {
-        if let Err(missing) = definitions.grant(role, tools) {
-            let missing: Vec<&str> = missing.iter().map(ToolName::as_str).collect();
-            problems.push(format!("`[roles.{role}]`: there is no tool `{}`", missing.join("`, `")));
-        }
-    }
-    Some(definitions)
-}
-
-/// The models in their order, and their keys.
-fn model(
-    config: &Config,
-    catalog: &Arc<Catalog>,
-    library: &Arc<Library>,
-    env: Env<'_>,
-    only: Option<&str>,
-    problems: &mut Vec<String>,
-) -> (Option<Arc<dyn Model>>, Vec<KnownSecret>) {
-    let mut secrets = Vec::new();
-    let mut models: Vec<Arc<dyn Model>> = Vec::new();
-    let order: Vec<&str> = match only {
-        Some(only) => vec![only],
-        None => config.model_order.iter().map(String::as_str).collect(),
-    };
-    for name in order {
-        if name == RUNBOOK {
-            models.push(Arc::new(RunbookModel::new(Arc::clone(catalog), Arc::clone(library))));
-            continue;
-        }
-        let Some(section) = config.models.get(name) else {
-            let known: Vec<&str> = config.models.keys().map(String::as_str).chain([RUNBOOK]).collect();
-            problems.push(format!("there is no model `{name}`; there are: {}", known.join(", ")));
-            continue;
-        };
-        match crate::model::config::build(name, section, env, system_jitter()) {
-            Ok(built) => {
-                let label = format!("{name}_api_key");
-                secrets.extend(built.secrets.into_iter().map(|secret| KnownSecret::new(&label, secret)));
-                models.push(built.model);
-            }
-            Err(error) => problems.push(error.to_string()),
-        }
-    }
-    if models.len() < 2 {
-        return (models.pop(), secrets);
-    }
-    let first = models.remove(0);
-    (Some(Arc::new(List::new(first, models))), secrets)
 }

@@ -178,7 +178,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// There is none.
-    #[error("there is no config; looked for {}\nwrite one (examples/warrant.toml shows how), or name it with --config", listed(.0))]
+    #[error("there is no config; looked for {}\n`warrant init` writes a first one; or name one with --config", listed(.0))]
     Missing(Vec<PathBuf>),
     /// It is no TOML, or has a field that nobody knows.
     #[error("{}:{line}: {message}", path.display())]

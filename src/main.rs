@@ -12,6 +12,12 @@ mod audit;
 #[path = "main/approvals.rs"]
 mod approvals;
 
+#[path = "main/catalog.rs"]
+mod catalog;
+
+#[path = "main/init.rs"]
+mod init;
+
 #[path = "main/demo.rs"]
 mod demo;
 

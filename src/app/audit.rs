@@ -47,21 +47,38 @@ pub fn options(app: &App) -> Options {
     Options::new(key, Arc::new(|| SystemClock.now()), instance.to_owned(), env!("CARGO_PKG_VERSION").to_owned())
 }
 
-/// The texts that decide what this process does beside policies and people: config, tools, runbooks, redaction rules, with secrets masked.
+/// Of the texts that decide what this process does beside policies and people those that stay while it runs: config and
+/// redaction rules, with secrets masked.
 ///
 /// # Errors
 /// [`Fault::Failed`] where one can't be read or masked; what is in force would not be known then.
-pub fn texts(app: &App) -> Result<BTreeMap<String, String>, Fault> {
+pub fn texts_of_the_start(app: &App) -> Result<BTreeMap<String, String>, Fault> {
     let (config, mut problems) = (&app.config, Vec::new());
-    let tools = files::read(&config.tool_dirs, "toml", builtin::TOOLS, &mut problems);
-    let runbooks = files::read(&config.runbook_dirs, "md", builtin::RUNBOOKS, &mut problems);
     let rules = files::read(&config.rule_dirs, "toml", &[], &mut problems);
-    let mut texts: BTreeMap<String, String> =
-        tools.into_iter().chain(runbooks).chain(rules).map(|found| (found.name, found.text)).collect();
+    let mut texts: BTreeMap<String, String> = rules.into_iter().map(|found| (found.name, found.text)).collect();
     match files::text(&config.path) {
         Ok(text) => drop(texts.insert("config".to_owned(), text)),
         Err(error) => problems.push(format!("can't read `{}`: {error}", config.path.display())),
     }
+    masked(app, texts, problems)
+}
+
+/// The others: tools and runbooks, which are read again while a process runs, with secrets masked.
+///
+/// # Errors
+/// As [`texts_of_the_start`].
+pub fn texts_of_sets(app: &App) -> Result<BTreeMap<String, String>, Fault> {
+    let (config, mut problems) = (&app.config, Vec::new());
+    let tools = files::read(&config.tool_dirs, "toml", builtin::TOOLS, &mut problems);
+    let runbooks = files::read(&config.runbook_dirs, "md", builtin::RUNBOOKS, &mut problems);
+    masked(app, tools.into_iter().chain(runbooks).map(|found| (found.name, found.text)).collect(), problems)
+}
+
+fn masked(
+    app: &App,
+    mut texts: BTreeMap<String, String>,
+    mut problems: Vec<String>,
+) -> Result<BTreeMap<String, String>, Fault> {
     for (name, text) in &mut texts {
         match app.redactor.redact_text(text) {
             Ok(masked) => *text = masked.text.into_owned(),

@@ -69,6 +69,18 @@ pub fn line(text: &str) {
     }
 }
 
+/// Writes a line for people to standard error, beside what is printed; it may hold foreign text.
+pub fn aside(text: &str) {
+    eprintln!("{}", visible(text));
+}
+
+/// Writes a question to standard error and stays on its line.
+pub fn question(text: &str) {
+    let mut screen = std::io::stderr();
+    // Whoever sees no question gives no answer.
+    let _unseen = write!(screen, "{text}").and_then(|()| screen.flush());
+}
+
 /// Prints one JSON document.
 pub fn json(value: &impl Serialize) {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));

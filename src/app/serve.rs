@@ -5,12 +5,18 @@
 //!
 //! | module | does |
 //! |---|---|
+//! | `live` | the tools, policies and runbooks that it goes by |
+//! | `reload` | reads them again |
 //! | `runs` | the investigations of this process |
 //! | `incidents` | what alerts ask for |
 //! | `desk` | what the API asks for |
 //! | `health` | how everything is that it depends on |
 //! | `tidy` | lets go of notes of what is long over |
 //! | `slack` | what people say and press in Slack, and what they are shown |
+
+mod live;
+
+mod reload;
 
 mod runs;
 
@@ -30,6 +36,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use tokio::net::TcpListener;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::name::InvestigationId;
 use warrant_kernel::store::Store;
@@ -51,6 +58,8 @@ use crate::web::{self, Pace};
 
 use desk::Desk;
 use incidents::Incidents;
+use live::Live;
+use reload::Reloader;
 use runs::{Ends, Runs};
 use slack::{Connection, READERS, Slack, Watching};
 use tidy::Tidy;
@@ -69,6 +78,20 @@ pub enum News {
         routes: Vec<String>,
         /// Investigations of before that go on.
         taken_up: usize,
+    },
+    /// Policies, tools and runbooks were read again, and are in force.
+    Reloaded {
+        /// Policies in force.
+        policies: usize,
+        /// Tools.
+        tools: usize,
+        /// Runbooks.
+        runbooks: usize,
+    },
+    /// They were read again, and those of before stay in force.
+    NotReloaded {
+        /// What is wrong, masked.
+        why: String,
     },
     /// It is about to end.
     Ending {
@@ -130,11 +153,20 @@ fn unknown_groups(app: &App) -> Vec<String> {
     problems
 }
 
-/// Serves until `cancel` fires.
+/// How others move a process that serves.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// Ends it.
+    pub cancel: CancellationToken,
+    /// Has it read policies, tools and runbooks again at once.
+    pub reload: Arc<Notify>,
+}
+
+/// Serves until it is told to end.
 ///
 /// # Errors
 /// [`Fault::Ledger`] where another process has the store; [`Fault::Failed`] where it can't listen.
-pub async fn serve(app: Arc<App>, cancel: CancellationToken, tell: &mut dyn FnMut(News)) -> Result<(), Fault> {
+pub async fn serve(app: Arc<App>, told: Told, tell: &mut dyn FnMut(News)) -> Result<(), Fault> {
     let settings = settings(&app)?;
     let listen = settings.web.listen;
     let listener = TcpListener::bind(listen).await.map_err(|error| {
@@ -154,7 +186,7 @@ pub async fn serve(app: Arc<App>, cancel: CancellationToken, tell: &mut dyn FnMu
     let slack = connection.map(|it| Slack::new(Arc::clone(&app), store.clone(), Arc::clone(&hold), it));
     let served = {
         let ground = Ground { app: &app, store: &store, hold: &hold, slack: slack.as_ref() };
-        serving(ground, (listener, at), settings, cancel, tell).await
+        serving(ground, (listener, at), settings, told, tell).await
     };
     drop(slack);
     // All that held it has ended; were something left, its last checkpoint would go unpublished until the next start.
@@ -179,16 +211,16 @@ async fn serving(
     Ground { app, store, hold, slack }: Ground<'_>,
     (listener, at): (TcpListener, SocketAddr),
     settings: Checked,
-    cancel: CancellationToken,
+    Told { cancel, reload }: Told,
     tell: &mut dyn FnMut(News),
 ) -> Result<(), Fault> {
-    let tools = app.bench.registry.iter().map(|tool| tool.about().name.to_string()).collect();
-    let metrics = Metrics::new(tools, app.config.model_order.iter().cloned().collect());
+    let live = Live::new(Arc::clone(app));
+    let metrics = Metrics::new(reload::tools(app), app.config.model_order.iter().cloned().collect());
     let of_alerts = settings.alerts.routes.iter();
     let groups = of_alerts.map(|(name, route)| (name.clone(), route.groups.clone())).collect();
     let (feed, incidents) = (Feed::new(), Incidents::new(Arc::clone(app), groups, slack.cloned(), cancel.clone()));
     let runs = Runs::new(runs::Parts {
-        app: Arc::clone(app),
+        live: Arc::clone(&live),
         store: store.clone(),
         hold: Arc::clone(hold),
         seats: app.config.serve.at_once,
@@ -219,7 +251,7 @@ async fn serving(
     let closing = cancel.child_token();
     let api = web::router(web::Parts {
         backend: Arc::new(Desk::new(desk::Parts {
-            app: Arc::clone(app),
+            live: Arc::clone(&live),
             hold: Arc::clone(hold),
             runs: runs.clone(),
             store: store.clone(),
@@ -236,7 +268,10 @@ async fn serving(
         Some(slack) => slack.begin(runs.clone(), &cancel).await?,
         None => Router::new(),
     };
-    let router = guarded(api.merge(alerts).merge(from_slack), Guard { names: Arc::new(settings.web.names), metrics });
+    let router = guarded(
+        api.merge(alerts).merge(from_slack),
+        Guard { names: Arc::new(settings.web.names), metrics: Arc::clone(&metrics) },
+    );
     let taken_up = runs.take_up().await?;
     let left = hold.swept.approved.iter().map(|(approval, _)| *approval).collect();
     // Not waited for: a write may take longer than whoever starts this looks on.
@@ -244,9 +279,17 @@ async fn serving(
     let working = tokio::spawn(work.run(cancel.child_token()));
     let tidying = tokio::spawn(Tidy::new(store.clone(), Arc::clone(hold)).run(cancel.child_token()));
     tell(News::Ready { at, routes: settings.alerts.routes.keys().cloned().collect(), taken_up });
+    let (said, mut saying) = mpsc::channel(4);
+    let hold = Arc::clone(hold);
+    let reloader = Reloader::new(reload::Parts { live, hold, metrics, asked: reload, tell: said });
+    let reloading = tokio::spawn(reloader.run(cancel.child_token()));
     let drain_s = settings.web.limits.drain.as_secs();
     let parking = async {
+        while let Some(Some(news)) = cancel.run_until_cancelled(saying.recv()).await {
+            tell(news);
+        }
         cancel.cancelled().await;
+        drop(saying);
         tell(News::Ending { running: runs.count(), drain_s });
         runs.park().await
     };
@@ -255,8 +298,10 @@ async fn serving(
     if let Some(slack) = slack {
         slack.end().await;
     }
-    if let Err(error) = working.await {
-        tracing::error!(%error, "the worker of alerts broke off");
+    for (work, what) in [(working, "the worker of alerts"), (reloading, "what reads policies again")] {
+        if let Err(error) = work.await {
+            tracing::error!(%error, "{what} broke off");
+        }
     }
     if let Err(error) = tidying.await {
         tracing::error!(%error, "tidying up broke off");

@@ -14,7 +14,7 @@ use super::{builtin, files};
 use crate::config::{self, Config};
 
 /// What runs commands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Shell {
     /// The programs and what each may be told; none where no command is run.
     pub(super) ready: Option<(Sandbox, Arc<Commands>)>,

@@ -17,6 +17,8 @@ use warrant_kernel::domain::run::{Channel, Trigger, Writes};
 
 use crate::approvals;
 use crate::audit;
+use crate::catalog;
+use crate::init;
 use crate::policy;
 use crate::serve;
 
@@ -45,12 +47,15 @@ pub async fn run(flags: Flags) -> ExitCode {
 }
 
 async fn dispatch(flags: Flags) -> Result<u8, Fault> {
-    let open = |only_model: Option<&str>| App::begin(flags.config.clone(), only_model);
+    let config = flags.config;
+    let open = |only_model: Option<&str>| App::begin(config.clone(), only_model);
     match flags.command {
         Command::Ask(flags) => ask_command(&open(flags.model.as_deref())?, flags).await,
         Command::Demo(flags) => demo(flags).await,
         Command::Serve(json) => serve::serve_command(open(None)?, json).await,
         Command::Check(json) => check_command(&open(None)?, json).await,
+        Command::Init(flags) => init::run(config.clone(), flags).await,
+        Command::Catalog(command) => catalog::run(config.clone(), command).await,
         Command::Tools(command) => tools_command(&open(None)?, command).await,
         Command::Runbooks(command) => Ok(runbooks_command(&open(None)?, command)),
         Command::Investigations(command) => investigations_command(&open(None)?, command).await,

@@ -11,6 +11,8 @@ use warrant::demo::shop::RestartOptions;
 
 use crate::approvals::{ApprovalsCommand, StopFlags, TokenCommand};
 use crate::audit::AuditCommand;
+use crate::catalog::CatalogCommand;
+use crate::init::InitFlags;
 use crate::policy::PolicyCommand;
 
 /// Investigates incidents. Reads are fast. Writes need a warrant.
@@ -62,7 +64,8 @@ Examples:
     #[command(after_help = "\
 It listens where `[web]` of the config says, 127.0.0.1:8410 otherwise. While it
 runs it alone decides on writes; `warrant approvals` asks it. On Ctrl-C or
-SIGTERM what runs is parked and goes on at the next start.
+SIGTERM what runs is parked and goes on at the next start. Policies, tools and
+runbooks that change are taken while it runs, at once on SIGHUP.
 
 Examples:
   warrant serve
@@ -71,6 +74,19 @@ Examples:
     Serve(Json),
     /// Try the config and every source that it names, and say what to do about each that fails.
     Check(Json),
+    /// Write a first config: from what is said, what is asked at a terminal, and what is there.
+    #[command(after_help = "\
+It goes to ./warrant.toml, or to the file of --config, and loads, or it is not
+written. A file that is there stays.
+
+Examples:
+  warrant init
+  warrant init --yes --service checkout --logs '/var/log/checkout/*.log'
+  warrant init --yes --prometheus http://127.0.0.1:9090 --model anthropic:some-model")]
+    Init(InitFlags),
+    /// The catalog of services: taking them over from elsewhere.
+    #[command(subcommand)]
+    Catalog(CatalogCommand),
     /// The tools there are, and calling one.
     #[command(subcommand)]
     Tools(ToolsCommand),

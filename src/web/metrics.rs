@@ -32,6 +32,7 @@ use super::App;
 use super::backend::Standing;
 use super::error::ApiError;
 use super::token::{Asking, caller};
+pub use labels::Reload;
 use labels::{Began, Ended, Http, Named, Reason, Refused, Tokens, Tool};
 use standing::Latest;
 
@@ -57,6 +58,8 @@ pub struct Metrics {
     redactions: Counter,
     requests: Family<Http, Counter>,
     refused: Family<Reason, Counter>,
+    reloads: Family<Ended, Counter>,
+    reload_refused: Gauge<i64, AtomicI64>,
     latest: Arc<Latest>,
     tools: RwLock<BTreeSet<String>>,
     models: RwLock<BTreeSet<String>>,
@@ -83,6 +86,8 @@ impl Metrics {
             redactions: Counter::default(),
             requests: Family::default(),
             refused: Family::default(),
+            reloads: Family::default(),
+            reload_refused: Gauge::default(),
             latest: Arc::default(),
             tools: RwLock::new(tools),
             models: RwLock::new(models),
@@ -109,12 +114,28 @@ impl Metrics {
         registry.register("redactions", "Secrets masked in what tools brought", self.redactions.clone());
         registry.register("http_requests", "Requests answered, by route and status", self.requests.clone());
         registry.register("http_refused", "Requests refused before they came to a route, by why", self.refused.clone());
+        registry.register(
+            "reloads",
+            "Readings of policies, tools and runbooks while this process runs, by outcome",
+            self.reloads.clone(),
+        );
+        let help = "1 while the files as they are now are not taken, and those of before stay in force";
+        registry.register("reload_refused", help, self.reload_refused.clone());
         registry.register_collector(Box::new(Arc::clone(&self.latest)));
     }
 
     /// The names of tools that may stand in labels from now on.
     pub fn know_tools(&self, tools: BTreeSet<String>) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+
+    /// Policies, tools and runbooks were read again.
+    pub fn reloaded(&self, reload: Reload) {
+        self.reloads.get_or_create(&Ended { outcome: reload.as_str() }).inc();
+        self.reload_refused.set(match reload {
+            Reload::Taken => 0,
+            Reload::Refused => 1,
+        });
     }
 
     /// A request was answered.

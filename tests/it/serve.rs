@@ -22,6 +22,8 @@ mod files;
 
 mod channels;
 
+mod reload;
+
 #[test]
 fn the_routes_that_others_post_to_are_in_the_document_of_the_api() {
     let document = warrant::web::openapi::whole();

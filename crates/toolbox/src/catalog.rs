@@ -11,7 +11,11 @@ pub mod source;
 
 pub mod restart;
 
+pub mod link;
+
 pub mod service;
+
+pub mod import;
 
 use std::collections::BTreeMap;
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use warrant_kernel::call::gate::sequencer::rules::Rules;
 use warrant_kernel::call::gate::sequencer::shown::{Limits, Swept};
 use warrant_kernel::call::gate::sequencer::{self, Sequencer};
 use warrant_kernel::db::Database;
@@ -39,6 +40,8 @@ pub struct Hold {
     ledger: Ledger,
     database: Database,
     publishers: Vec<Arc<dyn Publisher>>,
+    /// Texts in force that stay as long as it holds.
+    at_start: BTreeMap<String, String>,
     cancel: CancellationToken,
     /// Whoever drops it without [`Self::end`] leaves no work behind that would keep the lease.
     _ends: DropGuard,
@@ -67,11 +70,11 @@ impl Hold {
         let options = audit::options(app);
         let random = Arc::clone(&options.random);
         let ledger = Ledger::open(&database, lease, options).await?;
-        in_force(app, &ledger).await?;
+        let at_start = audit::texts_of_the_start(app)?;
+        in_force(app, &ledger, &at_start).await?;
         let parts = sequencer::Parts {
             ledger: ledger.clone(),
-            registry: Arc::clone(&app.bench.registry),
-            policy: Arc::clone(&app.bench.policy),
+            rules: rules(app),
             directory,
             redactor: app.redactor.clone(),
             clock: Arc::new(SystemClock),
@@ -99,6 +102,7 @@ impl Hold {
             ledger,
             database,
             publishers: publishers(app),
+            at_start,
             _ends: cancel.clone().drop_guard(),
             cancel,
             work: Vec::new(),
@@ -136,6 +140,17 @@ impl Hold {
     #[must_use]
     pub fn sequencer(&self) -> &Sequencer {
         self.office.sequencer()
+    }
+
+    /// What writes are decided by from here on: tools and policies of `app`, whose tools and runbooks read `texts`.
+    ///
+    /// # Errors
+    /// Where it can't be recorded; then what was in force still is.
+    pub async fn adopt(&self, app: &App, texts: BTreeMap<String, String>) -> Result<(), Fault> {
+        let texts = self.at_start.clone().into_iter().chain(texts).collect();
+        self.ledger.in_force(RecordKind::ConfigChanged, &texts).await?;
+        let adopted = self.sequencer().adopt(rules(app)).await;
+        adopted.map_err(|objection| Fault::Failed(objection.to_string()))
     }
 
     /// The ledger.
@@ -178,13 +193,19 @@ impl Hold {
     }
 }
 
+/// What an app decides writes by.
+fn rules(app: &App) -> Rules {
+    Rules { registry: Arc::clone(&app.bench.registry), policy: Arc::clone(&app.bench.policy) }
+}
+
 /// What is in force from here on is kept for ever.
-async fn in_force(app: &App, ledger: &Ledger) -> Result<(), Fault> {
+async fn in_force(app: &App, ledger: &Ledger, at_start: &BTreeMap<String, String>) -> Result<(), Fault> {
     let people = app.config.people.in_force();
     let policies = app.bench.policy.in_force();
     let policies = BTreeMap::from([("policies".to_owned(), policies.text().to_owned())]);
     ledger.in_force(RecordKind::PolicyLoaded, &policies).await?;
-    ledger.in_force(RecordKind::ConfigChanged, &audit::texts(app)?).await?;
+    let texts = at_start.clone().into_iter().chain(audit::texts_of_sets(app)?).collect();
+    ledger.in_force(RecordKind::ConfigChanged, &texts).await?;
     let people = BTreeMap::from([("people".to_owned(), people.text().to_owned())]);
     Ok(ledger.in_force(RecordKind::PeopleChanged, &people).await?)
 }

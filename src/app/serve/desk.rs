@@ -18,15 +18,16 @@ use warrant_kernel::store::Store;
 use warrant_toolbox::tools::read::sight::Sight;
 
 use super::health;
+use super::live::Live;
 use super::runs::{Begun, Runs, Seat};
 use super::slack::Slack;
 use crate::agent::news::Unheard;
 use crate::alert::counts::Counts;
+use crate::app::SystemClock;
 use crate::app::ask::{Asking, Question, fresh_id};
 use crate::app::fault::{Fault, told};
 use crate::app::sequencer::hold::Hold;
 use crate::app::sight::PolicySight;
-use crate::app::{App, SystemClock};
 use crate::config::people::ConfigPeople;
 use crate::web::backend::{Backend, Deciding, Failure, Seen, Standing, Wanted};
 use crate::web::health::Check;
@@ -42,8 +43,8 @@ const ROLE: &str = "general-purpose";
 
 /// What the desk is made of.
 pub struct Parts {
-    /// The app.
-    pub app: Arc<App>,
+    /// What is gone by at the moment.
+    pub live: Arc<Live>,
     /// Where writes are decided.
     pub hold: Arc<Hold>,
     /// The investigations.
@@ -58,12 +59,11 @@ pub struct Parts {
 
 /// The process, as the API sees it.
 pub struct Desk {
-    app: Arc<App>,
+    live: Arc<Live>,
     hold: Arc<Hold>,
     runs: Runs,
     store: Store,
     people: ConfigPeople,
-    sight: PolicySight,
     slack: Option<Arc<Slack>>,
     alerts: Arc<Counts>,
 }
@@ -72,10 +72,9 @@ impl Desk {
     /// Puts it together.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { app, hold, runs, store, slack, alerts } = parts;
-        let sight = PolicySight::of(&app);
-        let people = ConfigPeople::new(app.config.path.clone());
-        Self { app, hold, runs, store, people, sight, slack, alerts }
+        let Parts { live, hold, runs, store, slack, alerts } = parts;
+        let people = ConfigPeople::new(live.now().config.path.clone());
+        Self { live, hold, runs, store, people, slack, alerts }
     }
 
     /// A run as policy knows it, for a question about reading.
@@ -137,7 +136,8 @@ impl Backend for Desk {
     }
 
     fn may_read(&self, who: &Requester, service: &ServiceName) -> bool {
-        Self::run(who).is_some_and(|run| self.sight.sees(&run, SystemClock.now(), service))
+        let sight = PolicySight::of(&self.live.now());
+        Self::run(who).is_some_and(|run| sight.sees(&run, SystemClock.now(), service))
     }
 
     async fn begin(&self, wanted: Wanted) -> Result<InvestigationId, Failure> {
@@ -163,7 +163,7 @@ impl Backend for Desk {
 
     async fn steer(&self, id: &InvestigationId, by: &Requester, text: &str) -> Result<(), Failure> {
         let running = self.runs.news(id).ok_or(Failure::NotRunning)?;
-        let text = self.app.redactor.redact_text(text).map_err(|error| Failure::Broken(error.to_string()))?;
+        let text = self.live.now().redactor.redact_text(text).map_err(|error| Failure::Broken(error.to_string()))?;
         running.steer(text.text.into_owned(), Some(by.person.clone())).await.map_err(unheard)
     }
 
@@ -196,13 +196,14 @@ impl Backend for Desk {
     }
 
     async fn checks(&self) -> Vec<Check> {
-        let mut checks = health::checks(&self.app, &self.store, &self.hold).await;
+        let mut checks = health::checks(&self.live.now(), &self.store, &self.hold).await;
+        checks.push(self.live.check());
         checks.push(health::of_slack(self.slack.as_ref().map(|slack| slack.health())));
         checks
     }
 
     async fn standing(&self) -> Standing {
-        health::standing(&self.app, &self.runs, &self.hold, &self.alerts).await
+        health::standing(&self.live.now(), &self.runs, &self.hold, &self.alerts).await
     }
 
     fn now(&self) -> Timestamp {

@@ -22,6 +22,7 @@ use warrant_kernel::domain::report::Report;
 use warrant_kernel::domain::run::Channel;
 use warrant_kernel::store::{Store, StoreError};
 
+use super::live::Live;
 use crate::agent::news::News;
 use crate::agent::trace::Watcher;
 use crate::agent::writes::{Lobby, WriteSide};
@@ -72,8 +73,8 @@ pub enum Begun {
 
 /// What investigations are made of.
 pub struct Parts {
-    /// The app.
-    pub app: Arc<App>,
+    /// What they go by.
+    pub live: Arc<Live>,
     /// Where they are kept.
     pub store: Store,
     /// Where their writes go.
@@ -91,7 +92,7 @@ pub struct Parts {
 pub struct Runs(Arc<Inner>);
 
 struct Inner {
-    app: Arc<App>,
+    live: Arc<Live>,
     store: Store,
     hold: Arc<Hold>,
     seats: Arc<Semaphore>,
@@ -165,9 +166,9 @@ impl Runs {
     /// None run yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { app, store, hold, seats, watch, ends } = parts;
+        let Parts { live, store, hold, seats, watch, ends } = parts;
         Self(Arc::new(Inner {
-            app,
+            live,
             store,
             hold,
             seats: Arc::new(Semaphore::new(seats)),
@@ -182,6 +183,12 @@ impl Runs {
 
     fn running(&self) -> std::sync::MutexGuard<'_, BTreeMap<InvestigationId, Arc<News>>> {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The tools, policies and runbooks that go for what begins now.
+    #[must_use]
+    pub fn in_force(&self) -> Arc<App> {
+        self.0.live.now()
     }
 
     /// Whether it is about to end.
@@ -236,19 +243,21 @@ impl Runs {
             return Ok(Begun::NoSeat);
         };
         let watcher = (self.0.watch)(&asking.id);
+        // Whatever is read again meanwhile, this one keeps what it begins with.
+        let app = self.0.live.now();
         let ready = if is_known {
-            match take_up(&self.0.app, &self.0.store, &asking.id, watcher).await? {
+            match take_up(&app, &self.0.store, &asking.id, watcher).await? {
                 TakenUp::Reported(report) => return Ok(Begun::Reported(report)),
                 TakenUp::Ready(ready) => *ready,
             }
         } else {
-            let ready = Ready::open(&self.0.app, Some(self.0.store.clone()), asking, watcher).await?;
+            let ready = Ready::open(&app, Some(self.0.store.clone()), asking, watcher).await?;
             if let Some(why) = ready.trace.volatile().await {
                 return Err(Fault::Failed(format!("the investigation can't be kept, so it does not begin: {why}")));
             }
             ready
         };
-        self.run(place, ready, permit);
+        self.run(app, place, ready, permit);
         Ok(Begun::Running)
     }
 
@@ -260,13 +269,13 @@ impl Runs {
         }
     }
 
-    fn run(&self, place: Place, ready: Ready, permit: OwnedSemaphorePermit) {
+    fn run(&self, app: Arc<App>, place: Place, ready: Ready, permit: OwnedSemaphorePermit) {
         let inner = Arc::clone(&self.0);
         self.0.tasks.spawn(async move {
             let (hold, seats) = (Arc::clone(&inner.hold), Arc::clone(&inner.seats));
             let side = Side { hold, seats, seat: Mutex::new(Some(permit)) };
             let company = Company { writes: &side, news: Arc::clone(&place.news) };
-            let ended = ready.run(&inner.app, company, inner.cancel.child_token()).await;
+            let ended = ready.run(&app, company, inner.cancel.child_token()).await;
             drop(side);
             match ended {
                 Ended::Reported(report) => {
@@ -300,8 +309,9 @@ impl Runs {
                 let seat = Arc::clone(&runs.0.seats).acquire_owned();
                 let Some(Ok(permit)) = runs.0.cancel.run_until_cancelled(seat).await else { return };
                 let watcher = (runs.0.watch)(&id);
-                match take_up(&runs.0.app, &runs.0.store, &id, watcher).await {
-                    Ok(TakenUp::Ready(ready)) => runs.run(place, *ready, permit),
+                let app = runs.0.live.now();
+                match take_up(&app, &runs.0.store, &id, watcher).await {
+                    Ok(TakenUp::Ready(ready)) => runs.run(app, place, *ready, permit),
                     Ok(TakenUp::Reported(_)) => {}
                     Err(fault) => {
                         tracing::warn!(investigation = %id, error = told(&fault), "an investigation can't be taken up");

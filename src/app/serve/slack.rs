@@ -199,6 +199,11 @@ impl Slack {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The policies that go for what is shown now.
+    fn in_force(&self) -> Arc<App> {
+        self.runs().map_or_else(|| Arc::clone(&self.app), |runs| runs.in_force())
+    }
+
     fn inbox(&self) -> Option<Arc<Inbox>> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

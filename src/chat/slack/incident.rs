@@ -13,10 +13,13 @@ use jiff::Timestamp;
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 
 use super::blocks::{Message, Page, Run, Text};
-use super::escape::{Exact, Shown};
+use super::escape::{Exact, Link, Shown};
 
 /// Members that are shown.
 const MEMBERS: usize = 15;
+
+/// Links that are shown; the catalog has the others.
+const LINKS: usize = 5;
 
 /// Characters of one line.
 const WIDTH: usize = 200;
@@ -65,6 +68,10 @@ pub struct Incident {
     pub name: String,
     /// The service in question, if one is known.
     pub service: Option<ServiceName>,
+    /// The group that owns the service, as the catalog has it.
+    pub team: Option<String>,
+    /// Pages about the service of the catalog, with their titles.
+    pub links: Vec<(String, Link)>,
     /// The highest severity so far, in the sender's word.
     pub severity: String,
     /// Since when.
@@ -127,6 +134,7 @@ pub fn render(incident: &Incident) -> Message {
         page.title("Before", Shown::own("a hypothesis, to be checked"));
         page.quote(Shown::lines(before).parted(900).0);
     }
+    pages(&mut page, &incident.links);
     let mut small = vec![Shown::own("incident ").then_line(&incident.id)];
     small.push(Shown::own("since ").then_line(&clock(incident.since)));
     small.push(match &incident.looked {
@@ -134,6 +142,7 @@ pub fn render(incident: &Incident) -> Message {
         Looked::Waits => Shown::own("an investigation begins when a slot is free"),
         Looked::RecordedOnly => Shown::own("recorded only"),
     });
+    small.extend(incident.team.iter().map(|team| Shown::own("owned by ").then_line(team)));
     page.context(&small.into_iter().map(Text::fit).collect::<Vec<_>>());
     let blocks = page.into_blocks();
     let notice = || headline(incident).then(": ").then_line(&counts(incident));
@@ -181,6 +190,17 @@ fn members(page: &mut Page, incident: &Incident) {
         lines.push(Exact::of(&format!("and {more} more")));
     }
     page.exact(&lines);
+}
+
+fn pages(page: &mut Page, links: &[(String, Link)]) {
+    let mut runs = Vec::new();
+    for (title, link) in links.iter().take(LINKS) {
+        runs.push(Run::plain(Shown::own(if runs.is_empty() { "See " } else { ", " })));
+        runs.push(Run::Link(link.clone(), Text::fit(Shown::line(title))));
+    }
+    if !runs.is_empty() {
+        page.say(runs);
+    }
 }
 
 fn member(member: &Member) -> Exact {

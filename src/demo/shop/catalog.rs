@@ -148,6 +148,8 @@ fn service(
         description: description(role).to_owned(),
         environment: Some(environment),
         owner: None,
+        team: None,
+        links: Vec::new(),
         depends_on: role.depends_on().iter().map(|other| other.as_str().parse()).collect::<Result<_, _>>()?,
         logs: vec![LogFiles { source: shop.clone(), file: format!("{role}/app.log") }],
         metrics: None,

@@ -32,6 +32,26 @@ impl Refused {
     }
 }
 
+/// What came of reading policies, tools and runbooks again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reload {
+    /// They are in force.
+    Taken,
+    /// They are not.
+    Refused,
+}
+
+impl Reload {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// What began an investigation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Began {

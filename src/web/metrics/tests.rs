@@ -21,7 +21,7 @@ use crate::agent::trace::{Unwatched, Watcher};
 use crate::web::backend::{Alerts, Standing};
 use crate::web::tests::{Double, opened, report, run, world};
 
-use super::Metrics;
+use super::{Metrics, Reload};
 
 fn result(call: &str, tool: &str, status: &str, duration_ms: u64, redactions: u64) -> ToolResult {
     let error = (status != "ok").then(|| json!({ "code": "TIMEOUT", "message": "late", "retryable": true }));
@@ -71,6 +71,8 @@ fn counted() -> Arc<Metrics> {
     bodies.push(report("confirmed"));
     let watcher = metrics.counting(Arc::new(Unwatched));
     watch(watcher.as_ref(), bodies);
+    metrics.reloaded(Reload::Taken);
+    metrics.reloaded(Reload::Refused);
     metrics
 }
 
@@ -143,6 +145,9 @@ fn all_that_is_counted_stands_in_the_text() {
     warrant_queue_depth{queue="alerts"} 7
     warrant_queue_depth{queue="slack"} 0
     warrant_redactions_total 3
+    warrant_reload_refused 1
+    warrant_reloads_total{outcome="refused"} 1
+    warrant_reloads_total{outcome="taken"} 1
     warrant_tool_calls_total{tool="other",status="error"} 1000
     warrant_tool_calls_total{tool="search_logs",status="ok"} 1
     warrant_tool_calls_total{tool="search_logs",status="timeout"} 1

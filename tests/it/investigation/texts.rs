@@ -32,7 +32,7 @@ async fn faults_name_their_place_and_what_to_do() {
     let none = String::from_utf8(none.stderr).unwrap().replace(&world.dir.path().display().to_string(), "DIR");
     insta::assert_snapshot!(none, @r"
     warrant: there is no config; looked for warrant.toml, DIR/.config/warrant/warrant.toml, /etc/warrant/warrant.toml
-    write one (examples/warrant.toml shows how), or name it with --config
+    `warrant init` writes a first one; or name one with --config
     ");
 
     let plain = world.config(&["runbook"], "", "", "");

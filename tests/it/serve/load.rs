@@ -3,6 +3,7 @@
 //! The tests assert counts and memory, never times. With `WARRANT_TEST_LOAD=full` they run as large as docs/PERFORMANCE.md
 //! tells of, and print what they measure.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -72,7 +73,7 @@ async fn flooded(groups: usize) -> Flooded {
     let model = serve_all(vec![report(&world)]).await;
     let mut config = config(&world, &model, &slack);
     for group in 0..groups {
-        config.push_str(&format!("[services.s{group}]\n"));
+        writeln!(config, "[services.s{group}]").unwrap();
     }
     Flooded { world, slack, config, _model: model }
 }
@@ -102,8 +103,10 @@ async fn delivered(client: &reqwest::Client, at: &str, body: &Value) {
         let sent = client.post(format!("{at}/v1/alerts/alertmanager")).bearer_auth(BEARER).json(body).send().await;
         match sent.map(|answer| answer.status().as_u16()) {
             Ok(200) => return,
-            Ok(503) | Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            Ok(other) => panic!("{other}"),
+            other => {
+                assert!(matches!(other, Ok(503) | Err(_)), "{other:?}");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
         }
     }
 }
@@ -115,7 +118,7 @@ async fn metrics(at: &str) -> String {
 /// A sample of the text that `/metrics` gives; 0 where there is none yet.
 fn sample(text: &str, name: &str) -> u64 {
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    value.map_or(0, |value| value.parse::<f64>().unwrap().round() as u64)
+    value.map_or(0, |value| value.parse().unwrap())
 }
 
 const NEW: &str = "warrant_alerts_received_total{delivery=\"new\"}";
@@ -226,7 +229,7 @@ async fn cr_killed_again_and_again_under_load_it_loses_no_alert_that_it_took() {
     let told = metrics(&at).await;
     // The process counts what it was sent itself: all of it was there already.
     let taken = sample(&told, KNOWN) - known;
-    assert_eq!(taken, u64::try_from(sent).unwrap(), "{} of {sent} were known", taken);
+    assert_eq!(taken, u64::try_from(sent).unwrap(), "{taken} of {sent} were known");
     assert!(sent > scale.kills, "{sent}");
     ready.sort_unstable();
     if scale.is_full {

@@ -88,10 +88,25 @@ impl Serving {
         self.child.kill().await.unwrap();
     }
 
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id().unwrap()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Asks it to read policies, tools and runbooks again.
+    pub fn hang_up(&self) {
+        self.signal(rustix::process::Signal::HUP);
+    }
+
+    /// What it says next.
+    pub async fn next(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_secs(20), self.out.next_line()).await.unwrap().unwrap();
+        serde_json::from_str(&line.unwrap()).unwrap()
+    }
+
     /// Asks it to end, and waits for that; what it said last.
     pub async fn end(mut self) -> Value {
-        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id().unwrap()).unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.signal(rustix::process::Signal::TERM);
         let last = self.out.next_line().await.unwrap().unwrap();
         let status = tokio::time::timeout(Duration::from_secs(20), self.child.wait()).await.unwrap().unwrap();
         assert!(status.success(), "{status}");

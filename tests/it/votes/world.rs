@@ -21,6 +21,7 @@ use warrant_kernel::call::gate::approver::Approver;
 use warrant_kernel::call::gate::card::Card;
 use warrant_kernel::call::gate::exhibit::SoFar;
 use warrant_kernel::call::gate::grounds::Grounds;
+use warrant_kernel::call::gate::sequencer::rules::Rules;
 use warrant_kernel::call::gate::sequencer::shown::Limits;
 use warrant_kernel::call::gate::sequencer::{Parts, Sequencer};
 use warrant_kernel::call::gate::warrant::Warrant;
@@ -198,8 +199,7 @@ impl World {
         let redactor = Redactor::new(RedactionKey::from_bytes([7; 32]), []).unwrap();
         let sequencer = Sequencer::open(Parts {
             ledger: ledger.clone(),
-            registry: Arc::clone(&registry),
-            policy: Arc::clone(&policy),
+            rules: Rules { registry: Arc::clone(&registry), policy: Arc::clone(&policy) },
             directory: Arc::new(People::new(toml::from_str(PEOPLE).unwrap()).unwrap()),
             redactor: redactor.clone(),
             clock: Arc::new(SystemClock),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use warrant_kernel::domain::name::{Environment, PersonId, ServiceName, SourceName};
 
+use super::link::Link;
 use super::network::Network;
 use super::restart::Restart;
 
@@ -21,6 +22,12 @@ pub struct Service {
     /// Who owns it.
     #[serde(default)]
     pub owner: Option<PersonId>,
+    /// The group that owns it, as policies and Slack name groups.
+    #[serde(default)]
+    pub team: Option<String>,
+    /// Pages about it, for people.
+    #[serde(default)]
+    pub links: Vec<Link>,
     /// Services that it calls.
     #[serde(default)]
     pub depends_on: Vec<ServiceName>,

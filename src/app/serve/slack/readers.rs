@@ -45,8 +45,9 @@ impl Slack {
     /// The services of the catalog that not all readers of a channel may see.
     pub(super) fn hidden(&self, channel: &str) -> BTreeSet<ServiceName> {
         let Some(readers) = self.readers(channel) else { return BTreeSet::new() };
-        let (sight, now) = (PolicySight::of(&self.app), SystemClock.now());
-        let names = self.app.bench.catalog.services().keys();
+        let app = self.in_force();
+        let (sight, now) = (PolicySight::of(&app), SystemClock.now());
+        let names = app.bench.catalog.services().keys();
         // Where no reader could be made out, nobody sees anything.
         let seen = |name: &ServiceName| !readers.is_empty() && readers.iter().all(|run| sight.sees(run, now, name));
         names.filter(|name| !seen(name)).cloned().collect()
@@ -64,7 +65,7 @@ impl Slack {
         if readers.is_empty() || state.run.service.as_ref().is_some_and(|service| hidden.contains(service)) {
             return true;
         }
-        let (sight, now) = (PolicySight::of(&self.app), SystemClock.now());
+        let (sight, now) = (PolicySight::of(&self.in_force()), SystemClock.now());
         // What is told without naming a service is told as whoever asked may see it.
         let sees_more = hidden.iter().any(|name| sight.sees(&state.run, now, name));
         state.calls.iter().skip(from).any(|known| self.shows_more(known, &readers, &hidden, sees_more))
@@ -76,7 +77,8 @@ impl Slack {
         if known.call.tool == POSTED_FILE {
             return false;
         }
-        let (bench, now) = (&self.app.bench, known.asked_at);
+        let app = self.in_force();
+        let (bench, now) = (&app.bench, known.asked_at);
         // What is no tool, and what makes no sense, brings nothing.
         let Some(tool) = bench.registry.get(&known.call.tool) else { return false };
         let checked = arguments::check(tool.definition, &known.call.arguments, now, bench.catalog.as_ref());

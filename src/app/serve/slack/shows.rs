@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 use warrant_kernel::domain::event::Event;
 use warrant_kernel::domain::name::{InvestigationId, ServiceName};
 use warrant_kernel::domain::report::Report;
+use warrant_toolbox::catalog::link;
+use warrant_toolbox::catalog::service::Service;
 
 use super::Slack;
 use super::home::Home;
@@ -21,7 +23,7 @@ use crate::alert::incident::storm::Storm;
 use crate::alert::incident::{Incident, Member, Progress};
 use crate::app::serve::runs::Ends;
 use crate::chat::slack::blocks::{Message as Blocks, Text};
-use crate::chat::slack::escape::{Hosts, Shown};
+use crate::chat::slack::escape::{Hosts, Link, Shown};
 use crate::chat::slack::outbox::{Class, Message, Thread};
 use crate::chat::slack::report::{Cited, Sources};
 use crate::chat::slack::{incident, report, status};
@@ -170,7 +172,8 @@ impl Slack {
         if shown.in_storm {
             return Ok(());
         }
-        let blocks = incident::render(&as_shown(shown, &self.hidden(&place.channel)));
+        let service = self.entry(shown.service.as_ref());
+        let blocks = incident::render(&as_shown(shown, service, &self.hidden(&place.channel)));
         self.put(message, &place.channel, Thread::None, Class::Report, &blocks).await
     }
 
@@ -190,6 +193,11 @@ impl Slack {
         self.settle_in(id.clone(), home.clone()).await?;
         self.follow(id.clone(), &home, cancel);
         Ok(())
+    }
+
+    /// What the catalog says of a service.
+    fn entry(&self, service: Option<&ServiceName>) -> Option<&Service> {
+        self.app.bench.catalog.service(service?)
     }
 
     /// The channel of a service's incidents that come by a route.
@@ -230,8 +238,15 @@ impl Ends for Slack {
     }
 }
 
+/// Pages about a service, as links to the hosts that its own entry in the catalog names.
+fn links(service: &Service) -> Vec<(String, Link)> {
+    let hosts = Hosts::of(service.links.iter().map(link::Link::url));
+    let links = service.links.iter().filter_map(|page| Some((page.title().to_owned(), hosts.link(page.url())?)));
+    links.collect()
+}
+
 /// As it is shown where the alerts of these services may not be.
-fn as_shown(shown: &Incident, hidden: &BTreeSet<ServiceName>) -> incident::Incident {
+fn as_shown(shown: &Incident, service: Option<&Service>, hidden: &BTreeSet<ServiceName>) -> incident::Incident {
     let seen = |member: &&Member| member.service.as_ref().is_none_or(|service| !hidden.contains(service));
     let unseen = shown.members.values().filter(|member| !seen(member)).count();
     let word = |urgency: Urgency| match urgency {
@@ -245,6 +260,8 @@ fn as_shown(shown: &Incident, hidden: &BTreeSet<ServiceName>) -> incident::Incid
         id: shown.id.clone(),
         name: shown.name.clone(),
         service: shown.service.clone(),
+        team: service.and_then(|service| service.team.clone()),
+        links: service.map(links).unwrap_or_default(),
         severity: worst.map_or_else(|| word(shown.urgency).to_owned(), |member| member.severity.clone()),
         since: shown.since(),
         text: shown.text.clone(),

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::chat::slack::blocks::refuse;
 use crate::chat::slack::blocks::sketch::sketch;
+use crate::chat::slack::escape::Hosts;
 use crate::chat::slack::escape::tests::hostile;
 
 fn at(time: &str) -> Timestamp {
@@ -21,6 +22,11 @@ fn incident() -> Incident {
         id: "in-7".to_owned(),
         name: "CheckoutFails".to_owned(),
         service: Some("checkout".parse().unwrap()),
+        team: Some("payments @here".to_owned()),
+        links: vec![(
+            "Dashboard <!here>".to_owned(),
+            Hosts::of(["https://grafana.example"]).link("https://grafana.example/d/1").unwrap(),
+        )],
         severity: "critical".to_owned(),
         since: at("12:00:00"),
         text: "one in three <!here> fails\nsee https://evil.example/".to_owned(),
@@ -56,7 +62,8 @@ fn an_incident_and_its_news() {
     | and 40 more
     *Before*  _a hypothesis, to be checked_
     > third time in 7 days; last cause: the pool was cut
-    (incident in-7 | since 01-31 12:00:00Z | investigation 0190a1b2-c3d4)
+    See <https://grafana.example/d/1|Dashboard <!here>>
+    (incident in-7 | since 01-31 12:00:00Z | investigation 0190a1b2-c3d4 | owned by payments ＠here)
     ");
     let one = Incident {
         members: vec![alert("CheckoutFails", Firing::Resolved)],
@@ -64,6 +71,8 @@ fn an_incident_and_its_news() {
         firing: 0,
         folded: 0,
         before: None,
+        team: None,
+        links: Vec::new(),
         looked: Looked::Waits,
         ..incident()
     };

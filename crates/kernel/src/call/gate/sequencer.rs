@@ -8,6 +8,7 @@
 //! | [`shown`] | what it shows of itself |
 //! | `listing` | many of them at once |
 //! | [`account`] | what became of one call |
+//! | [`rules`] | the tools and policies in force |
 //! | `watch` | time that never goes back |
 //! | `kept` | approvals as they are kept |
 //! | `records` | what the ledger is told |
@@ -25,6 +26,8 @@ pub mod shown;
 mod listing;
 
 pub mod account;
+
+pub mod rules;
 
 mod watch;
 
@@ -52,17 +55,15 @@ pub mod tokens;
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::Mutex as Turn;
 
-use crate::call::registry::Registry;
 use crate::call::tool::Clock;
 use crate::db::storage::DocumentWrite;
 use crate::domain::plan::ApprovalId;
 use crate::ledger::record::Entry;
 use crate::ledger::{Ledger, Random};
-use crate::policy::Policy;
 use crate::redact::Redactor;
 
 use super::card::Card;
@@ -71,6 +72,7 @@ use super::objection::Objection;
 use crate::people::directory::Directory;
 use kept::{Index, Kept};
 use perform::UnderWay;
+use rules::Rules;
 use shown::Limits;
 use watch::Watch;
 
@@ -82,10 +84,8 @@ pub(super) use request::{Request, by_policy};
 pub struct Parts {
     /// The ledger, open for appending.
     pub ledger: Ledger,
-    /// The tools.
-    pub registry: Arc<Registry>,
-    /// Who may do what.
-    pub policy: Arc<Policy>,
+    /// The tools and policies in force, which the ledger knows of.
+    pub rules: Rules,
     /// Who is who.
     pub directory: Arc<dyn Directory>,
     /// Masks what goes to the ledger.
@@ -101,8 +101,7 @@ pub struct Parts {
 /// The one writer of approvals.
 pub struct Sequencer {
     ledger: Ledger,
-    registry: Arc<Registry>,
-    policy: Arc<Policy>,
+    rules: RwLock<Arc<Rules>>,
     directory: Arc<dyn Directory>,
     redactor: Redactor,
     random: Random,
@@ -139,8 +138,7 @@ impl Sequencer {
         Ok(Self {
             watch: Watch::new(parts.clock, index.latest()),
             ledger: parts.ledger,
-            registry: parts.registry,
-            policy: parts.policy,
+            rules: RwLock::new(Arc::new(parts.rules)),
             directory: parts.directory,
             redactor: parts.redactor,
             random: parts.random,

@@ -14,6 +14,8 @@ mod crashes;
 
 mod again;
 
+mod rules;
+
 mod tokens;
 
 mod history;

@@ -69,6 +69,8 @@ fn description(catalog: &Catalog, name: &ServiceName, service: &Service) -> Map<
         ("description", json!(service.description)),
         ("environment", json!(service.environment)),
         ("owner", json!(service.owner)),
+        ("team", json!(service.team)),
+        ("links", json!(service.links)),
         ("depends_on", json!(service.depends_on)),
         ("depended_on_by", json!(dependants)),
         ("logs", json!(service.logs)),

@@ -46,14 +46,21 @@ fn signals(service: &Service) -> Vec<&'static str> {
 }
 
 fn row(name: &ServiceName, service: &Service) -> Value {
-    json!({
+    let mut row = json!({
         "name": name,
         "description": service.description,
         "environment": service.environment,
         "owner": service.owner,
         "depends_on": service.depends_on,
         "signals": signals(service),
-    })
+    });
+    if let Value::Object(facts) = &mut row {
+        facts.extend(service.team.iter().map(|team| ("team".to_owned(), json!(team))));
+        if !service.links.is_empty() {
+            facts.insert("links".to_owned(), json!(service.links));
+        }
+    }
+    row
 }
 
 #[async_trait]

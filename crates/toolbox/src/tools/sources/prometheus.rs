@@ -109,12 +109,35 @@ impl Prometheus<'_> {
         until: Timestamp,
         back: SignedDuration,
     ) -> Result<Told<Vec<String>>, ReadError> {
+        self.values_of("__name__", selector, until, back).await
+    }
+
+    /// Values that a label had lately.
+    ///
+    /// # Errors
+    /// As [`Self::range`].
+    pub async fn values(
+        &self,
+        label: &str,
+        until: Timestamp,
+        back: SignedDuration,
+    ) -> Result<Told<Vec<String>>, ReadError> {
+        self.values_of(label, None, until, back).await
+    }
+
+    async fn values_of(
+        &self,
+        label: &str,
+        selector: Option<&Selector>,
+        until: Timestamp,
+        back: SignedDuration,
+    ) -> Result<Told<Vec<String>>, ReadError> {
         let start = time::rfc3339(until.checked_sub(back).unwrap_or(until));
         let end = time::rfc3339(until);
         let selector = selector.map(ToString::to_string);
         let mut query = vec![("start", start.as_str()), ("end", end.as_str()), ("limit", SERVER_NAMES)];
         query.extend(selector.as_deref().map(|selector| ("match[]", selector)));
-        self.ask(&["api", "v1", "label", "__name__", "values"], &query).await
+        self.ask(&["api", "v1", "label", label, "values"], &query).await
     }
 
     /// Types and help texts by metric name.

@@ -60,6 +60,8 @@ impl Belongings {
                 environment,
                 owner,
                 description: _,
+                team: _,
+                links: _,
                 depends_on: _,
                 logs: _,
                 metrics: _,

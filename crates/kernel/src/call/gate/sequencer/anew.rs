@@ -116,7 +116,7 @@ impl Sequencer {
         let quorum = match tier {
             Tier::Low => 0,
             Tier::Medium | Tier::High => {
-                self.policy.quorum(&question, tier).map_err(|ruling| ruled_out(&ruling))?.persons.max(1)
+                self.rules().policy.quorum(&question, tier).map_err(|ruling| ruled_out(&ruling))?.persons.max(1)
             }
         };
         Ok(self.open_approval(plan, key, old.exhibit.clone(), quorum, now))

@@ -33,6 +33,7 @@ use crate::policy::standing::Verb;
 
 use super::kept::{Kept, Switch};
 use super::request::{denied, denied_by, ruled_out, unavailable};
+use super::rules::Rules;
 use super::voting::stopped;
 use super::{Sequencer, lock, perform, records, told};
 
@@ -80,16 +81,18 @@ impl Sequencer {
                 self.current(id).await.map_err(|objection| halt_of(&objection))?
             };
             usable(&kept.approval, now)?;
-            let tool = self.registry.get(kept.approval.plan.tool.as_str());
+            let rules = self.rules();
+            let tool = rules.registry.get(kept.approval.plan.tool.as_str());
             let Some((tool, code)) = tool.and_then(|tool| Some((tool.about(), tool.write_code()?))) else {
                 let message = format!("there is no write tool `{}` any more", kept.approval.plan.tool);
                 return Err(denied("NO_SUCH_TOOL", message));
             };
-            let again = self.look_again(&kept.approval, tool, code.as_ref(), seen, now).await?;
+            let again = self.look_again(&rules, &kept.approval, tool, code.as_ref(), seen, now).await?;
 
             let _turn = self.turn.lock().await;
             let (mut fresh, now) = self.current(id).await.map_err(|objection| halt_of(&objection))?;
-            if fresh.revision != kept.revision {
+            // What was found holds for the approval and the rules by which it was looked at, and for no others.
+            if fresh.revision != kept.revision || !Arc::ptr_eq(&rules, &self.rules()) {
                 continue;
             }
             match again {
@@ -106,6 +109,7 @@ impl Sequencer {
 
     async fn look_again(
         &self,
+        rules: &Rules,
         approval: &Approval,
         tool: &ToolDefinition,
         code: &dyn WriteTool,
@@ -119,7 +123,7 @@ impl Sequencer {
             return Err(changed_for_good("what it names can't be resolved any more"));
         };
         let question = Question { run: &plan.run, tool, target: &target, args: &plan.arguments, now };
-        let ruling = self.policy.decide(&question);
+        let ruling = rules.policy.decide(&question);
         let Action::Ask(asked) = ruling.action else { return Err(ruled_out(&ruling)) };
         let tier = asked.max(tool.tier_floor.unwrap_or(Tier::Low)).max(plan.tier);
         let what = if target != plan.target {
@@ -137,11 +141,17 @@ impl Sequencer {
         if let Some(what) = what {
             return Ok(Again::Changed(Box::new(Changed { what, target, tier, policy_ids: ruling.policy_ids })));
         }
-        self.people_again(approval, &question, now).await
+        self.people_again(rules, approval, &question, now).await
     }
 
     /// Every word that counts, asked for anew and uncached.
-    async fn people_again(&self, approval: &Approval, question: &Question<'_>, now: Timestamp) -> Result<Again, Halt> {
+    async fn people_again(
+        &self,
+        rules: &Rules,
+        approval: &Approval,
+        question: &Question<'_>,
+        now: Timestamp,
+    ) -> Result<Again, Halt> {
         if approval.plan.tier == Tier::Low {
             return Ok(Again::Same);
         }
@@ -160,7 +170,7 @@ impl Sequencer {
         if !fallen.is_empty() {
             return Ok(Again::Fallen(fallen));
         }
-        let quorum = self.policy.quorum(question, approval.plan.tier).map_err(|ruling| ruled_out(&ruling))?;
+        let quorum = rules.policy.quorum(question, approval.plan.tier).map_err(|ruling| ruled_out(&ruling))?;
         let have = u32::try_from(approval.votes.len()).unwrap_or(u32::MAX);
         if approval.glass.is_none() && have < quorum.persons {
             return Ok(Again::MoreNeeded(quorum.persons));
@@ -194,7 +204,7 @@ impl Sequencer {
         kept.approval.consume(now).map_err(|objection| halt_of(&objection))?;
         let entries = self
             .masked(vec![
-                records::decision(&kept.approval, self.policy.in_force().digest()),
+                records::decision(&kept.approval, self.rules().policy.in_force().digest()),
                 records::intent(&kept.approval),
             ])
             .map_err(unavailable)?;

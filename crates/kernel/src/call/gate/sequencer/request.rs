@@ -22,7 +22,7 @@ use crate::domain::result::{ErrorCode, Status};
 use crate::domain::run::Run;
 use crate::domain::target::Target;
 use crate::ledger::record::{Entry, RecordKind};
-use crate::policy::{Basis, Question, Ruling};
+use crate::policy::{Basis, Ruling};
 use crate::redact::Redactor;
 
 use super::kept::{Kept, Switch};
@@ -94,8 +94,11 @@ impl Sequencer {
         if let Some(id) = self.may_ask(request, &key).await? {
             return Ok(id);
         }
+        let rules = self.rules();
+        let (ruling, tier) = rules.rule(request)?;
+        let request = Request { tier, policy_ids: &ruling.policy_ids, policy_reason: &ruling.reason, ..request };
         let raised = self.raise(request, &preview);
-        let quorum = self.quorum(request, raised.tier)?;
+        let quorum = rules.quorum(request, raised.tier)?;
         if raised.tier > Tier::Low {
             self.within_budget(request, &key)?;
         }
@@ -172,22 +175,6 @@ impl Sequencer {
             ));
         }
         Raised { tier, reasons, grounds }
-    }
-
-    /// How many persons it takes; nobody at the low tier.
-    fn quorum(&self, request: Request<'_>, tier: Tier) -> Result<u32, Halt> {
-        if tier == Tier::Low {
-            return Ok(0);
-        }
-        let question = Question {
-            run: request.run,
-            tool: request.tool.about(),
-            target: request.target,
-            args: request.arguments.as_map(),
-            now: request.now,
-        };
-        let quorum = self.policy.quorum(&question, tier).map_err(|ruling| ruled_out(&ruling))?;
-        Ok(quorum.persons.max(1))
     }
 
     fn within_budget(&self, request: Request<'_>, key: &AskKey) -> Result<(), Halt> {
@@ -296,7 +283,7 @@ impl Sequencer {
 
     /// The records of a new approval.
     pub(super) fn asked(&self, approval: &Approval) -> Vec<Entry> {
-        let mut entries = vec![records::proposed(approval, self.policy.in_force().digest())];
+        let mut entries = vec![records::proposed(approval, self.rules().policy.in_force().digest())];
         if approval.plan.tier > Tier::Low {
             entries.push(records::requested(approval));
         }

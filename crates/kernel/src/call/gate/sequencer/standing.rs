@@ -42,7 +42,7 @@ impl Sequencer {
         if verb == Verb::Approve && had_part && about.is_some_and(|approval| approval.plan.tier == Tier::High) {
             return Err(Objection::SelfApproval(person.clone()));
         }
-        let ruling = self.policy.may(&StandingQuestion {
+        let ruling = self.rules().policy.may(&StandingQuestion {
             verb,
             person,
             groups: &standing.groups,

@@ -94,7 +94,8 @@ impl Sequencer {
 
     async fn probe(&self, approval: &Approval, now: Timestamp) -> Probed {
         let cant_tell = |because: &str| Probed::CantTell { because: because.to_owned() };
-        let tool = self.registry.get(approval.plan.tool.as_str());
+        let rules = self.rules();
+        let tool = rules.registry.get(approval.plan.tool.as_str());
         let Some((tool, code)) = tool.and_then(|tool| Some((tool.about(), tool.write_code()?))) else {
             return cant_tell("the tool that would know is not there any more");
         };
@@ -109,7 +110,8 @@ impl Sequencer {
     }
 
     fn follow_ups(&self, approval: &Approval) -> Vec<Proposal> {
-        let code = self.registry.get(approval.plan.tool.as_str()).and_then(|tool| tool.write_code());
+        let rules = self.rules();
+        let code = rules.registry.get(approval.plan.tool.as_str()).and_then(|tool| tool.write_code());
         code.map(|code| code.follow_ups(&approval.plan)).unwrap_or_default()
     }
 

@@ -20,6 +20,7 @@ use crate::call::gate::approver::Approver;
 use crate::call::gate::exhibit::SoFar;
 use crate::call::gate::grounds::Grounds;
 use crate::call::gate::objection::Objection;
+use crate::call::gate::sequencer::rules::Rules;
 use crate::call::gate::sequencer::shown::Limits;
 use crate::call::gate::sequencer::{Order, Parts, Sequencer};
 use crate::call::gate::{Gate, Writes};
@@ -224,8 +225,7 @@ impl World {
             .map_err(|error| Objection::Ledger(error.to_string()))?;
         Sequencer::open(Parts {
             ledger,
-            registry: Arc::clone(&self.registry),
-            policy: Arc::clone(&self.policy),
+            rules: self.rules(),
             directory: Arc::new(doubles.clone()),
             redactor: self.redactor.clone(),
             clock: Arc::new(doubles),
@@ -233,6 +233,11 @@ impl World {
             limits: self.limits,
         })
         .await
+    }
+
+    /// The tools and policies of this world as it is now.
+    pub(in crate::call::gate) fn rules(&self) -> Rules {
+        Rules { registry: Arc::clone(&self.registry), policy: Arc::clone(&self.policy) }
     }
 
     pub(in crate::call::gate) async fn open(&self) -> Sequencer {
