@@ -67,7 +67,9 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
 }
 
 fn is_time(word: &str) -> bool {
-    if word.parse::<Timestamp>().is_ok() || word.parse::<jiff::civil::Date>().is_ok() {
+    // `20260228` may be a date and is a number all the same: what counts things must not pass for a day.
+    let is_date = || word.trim_start_matches('-').contains('-') && word.parse::<jiff::civil::Date>().is_ok();
+    if word.parse::<Timestamp>().is_ok() || is_date() {
         return true;
     }
     let clock = word.split('.').next().unwrap_or(word);

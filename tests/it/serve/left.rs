@@ -7,7 +7,7 @@ use warrant_kernel::domain::plan::ApprovalId;
 
 use super::world::{OPS, Serving, button, config, slack, text};
 use crate::investigation::writes::{edit, file, read, report};
-use crate::investigation::{World, serve};
+use crate::investigation::{World, serve_all};
 use crate::model_server::script::Turn;
 use crate::slack_server::{BOT, TEAM};
 
@@ -15,7 +15,9 @@ use crate::slack_server::{BOT, TEAM};
 async fn cr_05_what_was_approved_before_a_kill_is_carried_out_by_the_next_start_and_its_card_says_so() {
     let (world, slack) = (World::new(), slack().await);
     let edited = edit("checkout.toml", "max_connections = 8", "max_connections = 32");
-    let server = serve(vec![read("checkout.toml"), Turn::calls([("w1", "edit_config", edited)]), report(&world)]).await;
+    // A report that waits, and one that knows.
+    let turns = vec![read("checkout.toml"), Turn::calls([("w1", "edit_config", edited)]), report(&world)];
+    let server = serve_all(turns).await;
     let config = config(&world, &server, &slack);
     let serving = Serving::start(&world, &config).await;
     slack.until("a socket", |inner| (!inner.sockets.is_empty()).then_some(())).await;

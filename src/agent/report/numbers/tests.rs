@@ -47,6 +47,8 @@ fn names_and_times_are_no_numbers() {
         stated("E7 of p99 in v1.2 on node-3 at 12:30 and 2026-11-30T12:30:05.123Z, [secret:x:1a2b3c], 10.0.0.7");
     assert_eq!(found.numbers, []);
     assert_eq!(found.times, ["12:30", "2026-11-30T12:30:05.123Z"]);
+    // A number of bytes that could be read as a day is a number.
+    assert_eq!(stated("20150228 and 2015-02-28").numbers.len(), 1);
 }
 
 proptest! {

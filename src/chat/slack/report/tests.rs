@@ -227,13 +227,14 @@ proptest! {
             written_by: long.clone(),
             findings: vec![finding; many],
             next_steps: vec![long.clone(); 2],
-            timeline: vec![Moment { at: text.clone(), what: format!("{long} THE END"), evidence: Vec::new() }; many],
+            timeline: vec![Moment { at: text.clone(), what: format!("{long} THE_END"), evidence: Vec::new() }; many],
             evidence: vec![Exhibit { evidence: EvidenceId::nth(3), call: long.clone(), source: Some(text.clone()) }; 3],
             writes: vec![Written { what: long.clone(), reason: Some(long.clone()), ..written(WriteOutcome::Unknown) }; 2],
             ..report()
         };
         let (answer, details) = drawn(&all);
         prop_assert!(answer.contains("[Helpful warrant.helpful=0190a1b2-c3d4]"), "{}", answer);
-        prop_assert_eq!(details.replace('\n', "").matches("THE END").count(), many);
+        // One word: two may come to stand in two messages.
+        prop_assert_eq!(details.matches("THE_END").count(), many);
     }
 }

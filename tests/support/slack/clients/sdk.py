@@ -38,6 +38,6 @@ def approve(ack, action, body, client):
 
 
 SocketModeHandler(app, app_token, web_client=WebClient(token=app_token, base_url=api)).connect()
-good = done.wait(20)
+good = done.wait(100)
 sys.stdout.flush()
 os._exit(0 if good else 1)
