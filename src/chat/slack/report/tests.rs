@@ -235,6 +235,7 @@ proptest! {
         let (answer, details) = drawn(&all);
         prop_assert!(answer.contains("[Helpful warrant.helpful=0190a1b2-c3d4]"), "{}", answer);
         // One word: two may come to stand in two messages.
-        prop_assert_eq!(details.matches("THE_END").count(), many);
+        let bare = details.replace('\n', "").replace("======", "");
+        prop_assert_eq!(bare.matches("THE_END").count(), many);
     }
 }
