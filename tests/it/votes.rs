@@ -231,7 +231,11 @@ async fn a_token_is_told_once_and_proves_nobody_once_it_is_revoked() {
     assert_eq!(code(&said(&world, Some(&secret), Ask::Who).await), "NO_TOKEN");
     let dir = world.end().await;
     for entry in std::fs::read_dir(dir.path()).unwrap() {
-        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        // What SQLite keeps beside the store goes as the last process lets go of it.
+        let bytes = match std::fs::read(entry.unwrap().path()) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            read => read.unwrap(),
+        };
         let holds = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
         assert!(!holds, "the token itself is nowhere in the store");
     }

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::world::{BEARER, OPS, Serving, config, says, secrets, slack};
+use super::world::{BEARER, OPS, Serving, config, program, says, secrets, slack};
 use crate::investigation::writes::report;
 use crate::investigation::{World, serve_all};
 use crate::model_server::ModelServer;
+use crate::model_server::script::Turn;
 use crate::slack_server::SlackServer;
 
 /// How much more memory a flood may take, in KiB.
@@ -135,6 +136,9 @@ async fn a_flood_of_alerts_is_kept_once_each_in_bounded_memory_and_clicks_are_an
     delivered(&client, &serving.at, &body(0, 1_000_000, 1)).await;
     flooded.slack.until("an incident", |inner| says(inner, "A1000000").map(drop)).await;
     let before = serving.resident_kib();
+    if scale.is_full {
+        eprintln!("{before} KiB after the first alert");
+    }
 
     let flood = async {
         let pace = scale.flood / u32::try_from(scale.groups).unwrap();
@@ -236,8 +240,60 @@ async fn cr_killed_again_and_again_under_load_it_loses_no_alert_that_it_took() {
         eprintln!("{sent} alerts over {} kills; ready in {:?} at most", scale.kills, ready.last());
     }
     serving.end().await;
-    let mut verify = std::process::Command::new(env!("CARGO_BIN_EXE_warrant"));
+    let mut verify = std::process::Command::new(program());
     verify.args(["audit", "verify", "--config"]).arg(flooded.world.path("warrant.toml")).envs(secrets());
     let verified = verify.output().unwrap();
     assert!(verified.status.success(), "{verified:?}");
+}
+
+/// How many investigations have ended, whatever came of them.
+fn ended(text: &str) -> u64 {
+    let of = |line: &str| line.strip_prefix("warrant_investigations_total{")?.split_once("} ")?.1.parse::<u64>().ok();
+    text.lines().filter_map(of).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn as_many_investigations_at_once_as_there_are_seats_end_well_and_give_back_their_memory() {
+    let (count, thinks) = if Scale::of_environment().is_full {
+        (1_000, Duration::from_secs(2))
+    } else {
+        (60, Duration::from_millis(200))
+    };
+    let (world, slack) = (World::new(), slack().await);
+    let look = Turn::calls([
+        ("c1", "search_logs", json!({ "service": "checkout", "level": "error", "limit": 5 })),
+        ("c2", "read_file", json!({ "path": "checkout.toml" })),
+    ]);
+    let again = Turn::calls([("d1", "read_evidence", json!({ "evidence": "E3" }))]);
+    let turns = [look, again, report(&world)].map(|turn| Turn { delay: thinks, ..turn });
+    let model = serve_all(turns.to_vec()).await;
+    // No chat: a message a second would be what is measured.
+    let config = config(&world, &model, &slack);
+    let (config, _) = config.split_once("[slack]\n").unwrap();
+    let config = format!("{config}\n[serve]\nat_once = {count}\n");
+    let serving = Serving::start(&world, &config).await;
+    let client = reqwest::Client::new();
+    let begins = |_| {
+        let question = json!({ "question": "why does checkout fail?", "service": "checkout" });
+        let sent = client.post(format!("{}/v1/investigations", serving.at)).json(&question).send();
+        async move { sent.await.unwrap().status().as_u16() }
+    };
+    let began = Instant::now();
+    let answers = futures_util::future::join_all((0..count).map(begins)).await;
+    assert!(answers.iter().all(|status| *status == 202 || *status == 201 || *status == 200), "{answers:?}");
+    let all = u64::try_from(count).unwrap();
+    let mut told = metrics(&serving.at).await;
+    while ended(&told) < all {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        told = metrics(&serving.at).await;
+    }
+    let (took, peak, after) = (began.elapsed(), serving.peak_kib(), serving.resident_kib());
+    let likely = sample(&told, "warrant_investigations_total{outcome=\"confirmed\"}")
+        + sample(&told, "warrant_investigations_total{outcome=\"likely\"}");
+    assert_eq!((likely, sample(&told, "warrant_model_failures_total")), (all, 0), "{told}");
+    assert!(peak <= 256 << 10, "{peak} KiB");
+    if Scale::of_environment().is_full {
+        eprintln!("{count} at once in {took:?}: {peak} KiB at most, {after} KiB right after");
+    }
+    serving.end().await;
 }

@@ -232,6 +232,14 @@ async fn told(power: Power) {
         })
         .await;
 
+    // What docs/make-thread-picture draws.
+    if let Ok(file) = std::env::var("WARRANT_TEST_THREAD") {
+        let messages = story.slack.messages(OPS);
+        let told =
+            messages.iter().map(|it| json!({ "ts": it.ts, "thread": it.thread, "edits": it.edits, "body": it.body }));
+        std::fs::write(file, told.collect::<Value>().to_string()).unwrap();
+    }
+
     let serving = story.serving.take().unwrap();
     assert_eq!(serving.approvals().await, ["executed", "executed", "denied"]);
     let investigations = serving.get("/v1/investigations").await;

@@ -45,6 +45,11 @@ pub async fn slack() -> SlackServer {
     slack
 }
 
+/// The program under test; `WARRANT_TEST_PROGRAM` names another build of it, for measuring.
+pub fn program() -> std::ffi::OsString {
+    std::env::var_os("WARRANT_TEST_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_warrant").into())
+}
+
 /// What the config takes from the environment.
 pub fn secrets() -> [(&'static str, &'static str); 4] {
     [
@@ -66,7 +71,7 @@ pub struct Serving {
 impl Serving {
     pub async fn start(world: &World, config: &str) -> Self {
         let path = world.write_config(config);
-        let mut child = Command::new(env!("CARGO_BIN_EXE_warrant"))
+        let mut child = Command::new(program())
             .args(["serve", "--json", "--config"])
             .arg(path)
             .envs(secrets())
@@ -115,8 +120,17 @@ impl Serving {
 
     /// The memory that it has now, in KiB.
     pub fn resident_kib(&self) -> u64 {
+        self.memory("VmRSS:")
+    }
+
+    /// The most that it had, in KiB.
+    pub fn peak_kib(&self) -> u64 {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, what: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 

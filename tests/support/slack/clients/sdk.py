@@ -1,5 +1,5 @@
 """A bot on slack_bolt and slack_sdk in Socket Mode, and slack_sdk's check of a signature."""
-import os, sys, threading
+import os, sys, threading, time as clock
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_sdk import WebClient
@@ -40,4 +40,6 @@ def approve(ack, action, body, client):
 SocketModeHandler(app, app_token, web_client=WebClient(token=app_token, base_url=api)).connect()
 good = done.wait(100)
 sys.stdout.flush()
+# Its acknowledgement leaves by another thread, which looks every ten milliseconds.
+clock.sleep(1)
 os._exit(0 if good else 1)
