@@ -208,8 +208,8 @@ impl Investigation<'_> {
             let (Some(account), Some(result)) = (self.account(state, &known.call).await, &known.result) else {
                 continue;
             };
-            // The verdict is a moment away, and without it the news would be half.
-            if account.is_looked_at {
+            // How it ends, or the verdict, is a moment away, and without it the news would be half.
+            if account.is_under_way {
                 waits = true;
                 continue;
             }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::shop::free_port;
 use super::world::{BEARER, OPS, Serving, config, program, says, secrets, slack};
 use crate::investigation::writes::report;
 use crate::investigation::{World, serve_all};
@@ -198,9 +199,9 @@ async fn a_flood_of_alerts_is_kept_once_each_in_bounded_memory_and_clicks_are_an
 async fn cr_killed_again_and_again_under_load_it_loses_no_alert_that_it_took() {
     let scale = Scale::of_environment();
     let flooded = flooded(20).await;
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let config = flooded.config.replace("listen = \"127.0.0.1:0\"", &format!("listen = \"{port}\""));
-    let at = format!("http://{port}");
+    let address = format!("127.0.0.1:{}", free_port());
+    let config = flooded.config.replace("listen = \"127.0.0.1:0\"", &format!("listen = \"{address}\""));
+    let at = format!("http://{address}");
     let client = reqwest::Client::new();
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let sending = tokio::spawn({

@@ -57,8 +57,9 @@ http.server.ThreadingHTTPServer(("127.0.0.1", port), Shop).serve_forever()
 "#;
 
 /// A port that nothing listens on, below those that the kernel hands out.
-fn free_port() -> u16 {
-    let begin = 16_000 + u16::try_from(std::process::id() % 12_000).unwrap();
+pub fn free_port() -> u16 {
+    // Tests that run beside each other have neighbouring numbers.
+    let begin = 16_000 + u16::try_from(std::process::id().wrapping_mul(53) % 12_000).unwrap();
     (begin..30_000).find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }
 

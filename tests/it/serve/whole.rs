@@ -26,7 +26,9 @@ enum Power {
 
 /// A model that proposes too little, then enough, then a restart; each time it would report, were it not told more.
 fn turns(world: &World) -> Vec<Turn> {
-    let report = || Turn::calls([("r", "report", world.good_report())]);
+    // The sweep looks at more here than where there are no metrics.
+    let report = world.good_report().to_string().replace("\"E4\"", "\"E6\"").replace("\"E3\"", "\"E4\"");
+    let report = || Turn::calls([("r", "report", serde_json::from_str::<Value>(&report).unwrap())]);
     let edits = |id, new| Turn::calls([(id, "edit_config", edit("checkout.toml", "max_connections = 8", new))]);
     let restart = json!({
         "service": "checkout", "because": "it reads its pool at its start", "evidence": ["E4"],
@@ -231,6 +233,11 @@ async fn told(power: Power) {
             inner.messages.iter().find(|it| it.ts == root && text(it).contains("0 firing, 1 resolved")).map(drop)
         })
         .await;
+
+    story.slack.until("the end of the progress", |inner| says(inner, "Investigated").map(drop)).await;
+    let report = story.slack.until("the report", |inner| says(inner, "Next step").map(text)).await;
+    assert!(!report.contains("INCONCLUSIVE"), "{report}");
+    assert!(power == Power::FailsAfterEachStep || report.contains("2 done, 1 denied"), "{report}");
 
     // What docs/make-thread-picture draws.
     if let Ok(file) = std::env::var("WARRANT_TEST_THREAD") {

@@ -1,6 +1,5 @@
 //! What became of one call that asked for a write: for the investigation that made it, also after a break.
 
-use crate::call::gate::approval::State;
 use crate::call::gate::card::Card;
 use crate::call::gate::deed::Aftermath;
 use crate::call::gate::objection::Objection;
@@ -17,8 +16,8 @@ pub struct Account {
     pub evidence: EvidenceId,
     /// What it left behind, once it was done.
     pub aftermath: Option<Aftermath>,
-    /// Whether it was done a moment ago and whoever did it still looks whether it holds.
-    pub is_looked_at: bool,
+    /// Whether it is being done at this moment, or was and whoever did it still looks whether it holds.
+    pub is_under_way: bool,
 }
 
 impl Sequencer {
@@ -30,13 +29,13 @@ impl Sequencer {
         let asked = self.index().of_call(of, call);
         let Some(id) = asked else { return Ok(None) };
         let approval = self.seen(id).await?;
-        // After a crash nobody looks any more.
-        let is_looked_at = matches!(approval.state, State::Executed { verified: None, .. }) && self.under_way.has(id);
+        // After a crash nobody is at it any more.
+        let is_under_way = self.under_way.has(id);
         Ok(Some(Account {
             card: Card::of(&approval),
             evidence: approval.plan.evidence,
             aftermath: approval.aftermath,
-            is_looked_at,
+            is_under_way,
         }))
     }
 }

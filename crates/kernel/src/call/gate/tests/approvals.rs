@@ -112,7 +112,7 @@ async fn what_is_carried_out_later_is_told_as_completely_as_what_is_done_at_once
     let other = world.open().await;
     let run = &world.run.investigation;
     let account = other.account(run, &"c7".parse().unwrap()).await.unwrap().unwrap();
-    assert!(matches!(account.card.state, State::Executed { verified: Some(Held::Held), .. }) && !account.is_looked_at);
+    assert!(matches!(account.card.state, State::Executed { verified: Some(Held::Held), .. }) && !account.is_under_way);
     let aftermath = account.aftermath.unwrap();
     assert_eq!((aftermath.intent, aftermath.because.as_str()), (deed.intent, "it answers"));
     assert_eq!(aftermath.undo.unwrap().arguments["value"], "as before");
