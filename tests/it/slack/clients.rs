@@ -49,7 +49,7 @@ fn started(mut command: Command) -> JoinHandle<Output> {
 /// as Slack does.
 async fn taken(slack: &SlackServer, envelope: String) {
     let mut newest = envelope;
-    for attempt in 1..=20 {
+    for attempt in 1..=8 {
         if tokio::time::timeout(PATIENCE, slack.acked(&newest)).await.is_ok() {
             return;
         }
@@ -70,7 +70,7 @@ async fn talk(slack: &SlackServer, client: JoinHandle<Output>) -> String {
     let clicked = slack.clicks("U0ANN", "C0OPS", &answer.ts, "approve", "A12");
     taken(slack, clicked).await;
     slack.until("a modal", |inner| inner.views.first().map(drop)).await;
-    let output = tokio::time::timeout(Duration::from_secs(100), client).await.unwrap().unwrap();
+    let output = tokio::time::timeout(Duration::from_secs(30), client).await.unwrap().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     said

@@ -157,9 +157,7 @@ impl Inner {
             "accepts_response_payload": kind != "events_api",
         });
         self.sent.insert(id.clone(), (kind.to_owned(), payload.clone()));
-        // What is delivered again may come through any socket.
-        let nth = usize::try_from(attempt).unwrap_or(0) % self.sockets.len().max(1);
-        if let Some(socket) = self.sockets.iter().rev().nth(nth) {
+        if let Some(socket) = self.sockets.last() {
             socket.send.send(Frame::Text(frame.to_string())).ok();
         }
         id

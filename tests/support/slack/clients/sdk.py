@@ -38,7 +38,7 @@ def approve(ack, action, body, client):
 
 
 SocketModeHandler(app, app_token, web_client=WebClient(token=app_token, base_url=api)).connect()
-good = done.wait(100)
+good = done.wait(20)
 sys.stdout.flush()
 # Its acknowledgement leaves by another thread, which looks every ten milliseconds.
 clock.sleep(1)
